@@ -8,8 +8,8 @@
 
 #include "base/files.h"
 #include "base/print_error.h"
-#include "cli/commands.h"
-#include "cli/terminal.h"
+#include "cli/console/commands.h"
+#include "cli/console/terminal.h"
 
 #ifdef MINDGATE_MIMALLOC
 #include <mimalloc.h>

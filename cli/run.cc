@@ -6,10 +6,10 @@
 #include "base/print_error.h"
 #include "base/text.h"
 #include "base/version.h"
-#include "cli/commands.h"
-#include "cli/complete.h"
-#include "cli/help.h"
-#include "cli/old_flags.h"
+#include "cli/console/commands.h"
+#include "cli/console/complete.h"
+#include "cli/console/help.h"
+#include "cli/console/old_flags.h"
 
 namespace mindgate::cli {
 namespace {

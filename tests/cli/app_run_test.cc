@@ -1,4 +1,4 @@
-#include "cli/app_run.h"
+#include "cli/deploy/app_run.h"
 
 #include <gtest/gtest.h>
 

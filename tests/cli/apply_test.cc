@@ -1,4 +1,4 @@
-#include "cli/apply.h"
+#include "cli/manifests/apply.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // How commands reach an API server: kubectl's flags on the wire, and what the server warns of.
-#include "cli/connection.h"
+#include "cli/console/connection.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

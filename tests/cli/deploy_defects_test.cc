@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <string>
 
-#include "cli/deploy.h"
+#include "cli/deploy/deploy.h"
 #include "kube/fake_api_server.h"
 #include "support/cli.h"
 #include "support/deploy_cluster.h"

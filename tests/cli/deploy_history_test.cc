@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/clock.h"
-#include "cli/deploy.h"
+#include "cli/deploy/deploy.h"
 #include "json/decode.h"
 #include "kube/fake_api_server.h"
 #include "kube/micro_time.h"

@@ -1,4 +1,4 @@
-#include "cli/deploy.h"
+#include "cli/deploy/deploy.h"
 
 #include <gmock/gmock.h>
 

@@ -1,4 +1,4 @@
-#include "cli/diff.h"
+#include "cli/console/diff.h"
 
 #include <gtest/gtest.h>
 

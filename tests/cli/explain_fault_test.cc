@@ -20,7 +20,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 Json ShippedFile(const std::string& name) {
-  return Json::parse(::mindgate::testing::ReadSource("watcher/faults/releases/26.1/" + name));
+  return Json::parse(::mindgate::testing::ReadSource("faults/releases/26.1/" + name));
 }
 
 // Levels, the worst last, and the lists that hold their codes.

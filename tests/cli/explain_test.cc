@@ -1,4 +1,4 @@
-#include "cli/explain.h"
+#include "cli/manifests/explain.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

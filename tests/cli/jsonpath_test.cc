@@ -1,4 +1,4 @@
-#include "cli/jsonpath.h"
+#include "cli/console/jsonpath.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "cli/kube_flags.h"
+#include "cli/console/kube_flags.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

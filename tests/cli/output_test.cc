@@ -1,4 +1,4 @@
-#include "cli/output.h"
+#include "cli/console/output.h"
 
 #include <gtest/gtest.h>
 

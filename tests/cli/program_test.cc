@@ -4,9 +4,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "cli/config.h"
-#include "cli/paint.h"
-#include "cli/terminal.h"
+#include "cli/console/paint.h"
+#include "cli/console/terminal.h"
+#include "cli/manifests/config.h"
 #include "schemas/config_load.h"
 #include "support/cli.h"
 #include "support/environment.h"

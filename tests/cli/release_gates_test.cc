@@ -1,4 +1,4 @@
-#include "cli/release_gates.h"
+#include "cli/status/release_gates.h"
 
 #include <gtest/gtest.h>
 

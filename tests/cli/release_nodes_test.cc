@@ -1,4 +1,4 @@
-#include "cli/release_nodes.h"
+#include "cli/status/release_nodes.h"
 
 #include <gtest/gtest.h>
 

@@ -1,11 +1,11 @@
-#include "cli/status_app.h"
+#include "cli/status/status_app.h"
 
 #include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "cli/deploy.h"
+#include "cli/deploy/deploy.h"
 #include "json/decode.h"
 #include "json/yaml.h"
 #include "kube/client_fixture.h"

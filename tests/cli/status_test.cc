@@ -3,8 +3,8 @@
 #include <nlohmann/json.hpp>
 
 #include "base/clock.h"
-#include "cli/deploy.h"
-#include "cli/status_print.h"
+#include "cli/deploy/deploy.h"
+#include "cli/status/status_print.h"
 #include "kube/fake_api_server.h"
 #include "support/cli.h"
 

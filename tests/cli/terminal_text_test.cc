@@ -13,7 +13,7 @@
 #include <sstream>
 
 #include "base/text.h"
-#include "cli/streams.h"
+#include "cli/console/streams.h"
 #include "json/decode.h"
 #include "json/yaml.h"
 #include "kube/fake_api_server.h"

@@ -1,4 +1,4 @@
-#include "cli/test.h"
+#include "cli/manifests/test.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

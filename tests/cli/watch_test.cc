@@ -1,5 +1,5 @@
 // The watcher as a process: what it says of its configuration, and of what it decided.
-#include "cli/watch.h"
+#include "cli/servers/watch.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

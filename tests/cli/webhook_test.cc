@@ -1,5 +1,5 @@
 // The program itself: flags, the development mode, signals and exit codes.
-#include "cli/webhook.h"
+#include "cli/servers/webhook.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

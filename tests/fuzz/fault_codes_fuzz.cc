@@ -6,14 +6,14 @@
 #include <string_view>
 #include <vector>
 
+#include "faults/code_files.h"
+#include "faults/codes.h"
 #include "fuzz/require.h"
 #include "json/decode.h"
-#include "watcher/faults/code_files.h"
-#include "watcher/faults/codes.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace mindgate;
-  using namespace mindgate::watcher::faults;
+  using namespace mindgate::faults;
   using testing::Require;
   if (size == 0) return 0;
   const std::string key(kConfigKeys[data[0] % std::size(kConfigKeys)]);

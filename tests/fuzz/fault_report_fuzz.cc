@@ -6,10 +6,10 @@
 #include <string>
 #include <string_view>
 
+#include "faults/reports.h"
+#include "faults/told.h"
 #include "fuzz/require.h"
 #include "json/decode.h"
-#include "watcher/faults/reports.h"
-#include "watcher/faults/told.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace mindgate;
@@ -35,22 +35,22 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   tree["metadata"]["namespace"] = "mindx-dl";
   tree["data"][place.key] = text;
   const json::Document document(tree);
-  const bool is_public = std::string_view(place.key) == watcher::faults::kPublicKey;
-  const auto report = is_public ? watcher::faults::ReadPublicReport(document.root())
-                                : watcher::faults::ReadReport(document.root());
+  const bool is_public = std::string_view(place.key) == faults::kPublicKey;
+  const auto report =
+      is_public ? faults::ReadPublicReport(document.root()) : faults::ReadReport(document.root());
   Require(report.has_value());
   for (const std::string& problem : report->problems) Require(!problem.empty());
   for (const auto& node : report->nodes) Require(!node.node.empty());
-  watcher::faults::FaultsByNode faults;
+  faults::FaultsByNode faults;
   Merge(*report, faults);
   Require(faults.size() <= report->nodes.size());
   // As the feed keeps it: what is worth keeping is not more than what was said.
-  const auto writer = is_public                      ? watcher::faults::Writer::kPublic
-                      : data[0] % kPlaces.size() < 3 ? watcher::faults::Writer::kClusterD
-                                                     : watcher::faults::Writer::kNodes;
-  const auto told = watcher::faults::Worth(document.root(), writer);
+  const auto writer = is_public                      ? faults::Writer::kPublic
+                      : data[0] % kPlaces.size() < 3 ? faults::Writer::kClusterD
+                                                     : faults::Writer::kNodes;
+  const auto told = faults::Worth(document.root(), writer);
   Require(told.has_value());
-  watcher::faults::ToldByAll all;
+  faults::ToldByAll all;
   all.Put(writer, place.name, &*told);
   Require(all.nodes().size() <= report->nodes.size());
   for (const std::string& node : all.nodes()) {

@@ -4,10 +4,10 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "watcher/simulation/player.h"
+#include "simulation/player.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace mindgate::watcher::simulation;
+  using namespace mindgate::simulation;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   const ScenarioReading reading = ReadScenarios(text);
   for (const auto& issue : reading.issues.items()) {

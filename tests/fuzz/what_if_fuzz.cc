@@ -7,10 +7,10 @@
 
 #include "fuzz/require.h"
 #include "json/text_at.h"
-#include "watcher/snapshot/snapshot.h"
-#include "watcher/what_if/forecast.h"
-#include "watcher/what_if/hypothesis.h"
-#include "watcher/what_if/inventory.h"
+#include "what_if/forecast.h"
+#include "what_if/hypothesis.h"
+#include "what_if/inventory.h"
+#include "what_if/snapshot.h"
 
 namespace {
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "admission/known_names.h"
-#include "cli/commands.h"
+#include "cli/console/commands.h"
 #include "support/workspace.h"
 
 namespace mindgate::testing {

@@ -9,7 +9,7 @@
 
 #include "base/time.h"
 #include "json/decode.h"
-#include "watcher/snapshot/snapshot.h"
+#include "what_if/snapshot.h"
 
 // A cluster as a snapshot, made object by object.
 namespace mindgate::testing {
@@ -128,10 +128,10 @@ class SmallCluster {
   }
 
   // Of the objects as they are, with all of their members.
-  watcher::ClusterSnapshot Snapshot() const {
-    watcher::ClusterSnapshot snapshot;
+  what_if::ClusterSnapshot Snapshot() const {
+    what_if::ClusterSnapshot snapshot;
     snapshot.taken = *ParseTime("2026-03-02T12:00:00Z");
-    const auto add = [&](const std::vector<Json>& from, watcher::ClusterSnapshot::Objects& to) {
+    const auto add = [&](const std::vector<Json>& from, what_if::ClusterSnapshot::Objects& to) {
       for (const Json& object : from) {
         const auto document = std::make_shared<const json::Document>(object);
         to.push_back(&document->root());

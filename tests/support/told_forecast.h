@@ -3,24 +3,23 @@
 #include <string>
 
 #include "base/text.h"
-#include "watcher/what_if/forecast.h"
+#include "what_if/forecast.h"
 
 namespace mindgate::testing {
 
 // A forecast in a line for each instance and service, for tables:
 // "Deployment/chat: moves; hit a@n0 CardUnhealthy; deleted a; a n0>n1".
-inline std::string Told(const watcher::what_if::Forecast& forecast) {
+inline std::string Told(const what_if::Forecast& forecast) {
   std::string text;
   for (const auto& instance : forecast.instances) {
     text += instance.owner + (instance.pod_group.empty() ? "" : " " + instance.pod_group) + ": " +
             (instance.already ? "already " : "") + (instance.is_new ? "new " : "") +
-            std::string(watcher::what_if::FateName(instance.fate));
+            std::string(what_if::FateName(instance.fate));
     for (const auto& hit : instance.hits) {
       text += "; hit " + hit.pod + "@" + hit.node + " " + hit.why;
     }
     for (const auto& step : instance.steps) {
-      text +=
-          "; " + std::string(watcher::what_if::DeedName(step.deed)) + " " + Join(step.pods, ",");
+      text += "; " + std::string(what_if::DeedName(step.deed)) + " " + Join(step.pods, ",");
     }
     for (const auto& move : instance.moves) {
       text += "; " + move.pod + " " + move.from + ">" + (move.to.empty() ? "?" : move.to);

@@ -13,13 +13,13 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "simulation/api_server.h"
 #include "watcher/frame/disruption_gate.h"
 #include "watcher/frame/leader_client.h"
 #include "watcher/rescheduling/faulty_nodes.h"
 #include "watcher/rescheduling/isolation.h"
 #include "watcher/rescheduling/job_index.h"
 #include "watcher/rescheduling/reconciler.h"
-#include "watcher/simulation/api_server.h"
 
 // A replica of the watcher in a random history: the reconcilers of `mindgate watch`, with watches
 // that the world delivers, a term that the world ends, and a wall clock that the world sets.

@@ -3,8 +3,8 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "faults/check_code.h"
 #include "kube/fake_api_server.h"
-#include "watcher/faults/check_code.h"
 #include "watcher/rescheduling/graceful_exit.h"
 #include "watcher/rescheduling_direct.h"
 

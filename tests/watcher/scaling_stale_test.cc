@@ -5,10 +5,10 @@
 
 #include "json/decode.h"
 #include "kube/client_fixture.h"
+#include "simulation/api_server.h"
 #include "support/fake_clock.h"
 #include "support/scaling.h"
 #include "watcher/scaling_cluster.h"
-#include "watcher/simulation/api_server.h"
 
 namespace mindgate::watcher::scaling {
 namespace {

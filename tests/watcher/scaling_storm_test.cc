@@ -23,11 +23,11 @@
 #include "json/decode.h"
 #include "kube/client_fixture.h"
 #include "schemas/names.h"
+#include "simulation/api_server.h"
 #include "support/dice.h"
 #include "support/fake_clock.h"
 #include "support/scaling.h"
 #include "watcher/scaling/reconciler.h"
-#include "watcher/simulation/api_server.h"
 
 namespace mindgate::watcher::scaling {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/time.h"
-#include "watcher/faults/node_faults.h"
+#include "faults/node_faults.h"
 #include "watcher/rescheduling/policy.h"
 
 namespace mindgate::watcher::rescheduling {

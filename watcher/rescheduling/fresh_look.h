@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "watcher/faults/told.h"
+#include "faults/told.h"
 #include "watcher/frame/disruption_gate.h"
 #include "watcher/frame/leader_client.h"
 #include "watcher/rescheduling/decision.h"

@@ -2,9 +2,9 @@
 
 #include <utility>
 
+#include "faults/check_code.h"
 #include "json/decode.h"
 #include "json/text_at.h"
-#include "watcher/faults/check_code.h"
 
 namespace mindgate::watcher::rescheduling {
 namespace {

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "base/text.h"
+#include "faults/device_report.h"
 #include "json/decode.h"
 #include "json/text_at.h"
-#include "watcher/faults/device_report.h"
 
 namespace mindgate::watcher::rescheduling {
 

@@ -5,10 +5,10 @@
 #include <utility>
 
 #include "base/text.h"
+#include "faults/device_report.h"
 #include "json/text_at.h"
 #include "schemas/names.h"
 #include "schemas/owners.h"
-#include "watcher/faults/device_report.h"
 #include "watcher/frame/conditions.h"
 
 namespace mindgate::watcher::rescheduling {

@@ -1,0 +1,254 @@
+#include "cli/console/complete.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <ostream>
+
+#include "base/terminal_text.h"
+#include "base/text.h"
+#include "cli/console/help.h"
+#include "kube/environment.h"
+#include "kube/subprocess.h"
+#include "mutators/mutator.h"
+#include "policies/engine.h"
+#include "schemas/keys.h"
+
+namespace mindgate::cli {
+namespace {
+
+// No completion is better than a shell that hangs.
+constexpr std::chrono::seconds kPatience(2);
+
+bool TakesValue(const CLI::Option& option) { return option.get_items_expected_max() > 0; }
+
+// Flags on the command line that select the cluster.
+using ClusterFlags = std::vector<std::string>;
+
+// The lines that kubectl prints. Empty without kubectl, a cluster or permission: completion has no
+// way to show an error.
+std::vector<std::string> AskKubectl(std::vector<std::string> arguments, const ClusterFlags& flags) {
+  kube::Program program;
+  program.command = "kubectl";
+  program.arguments = std::move(arguments);
+  program.arguments.insert(program.arguments.end(), flags.begin(), flags.end());
+  program.environment = kube::WholeEnvironment();
+  program.deadline = kPatience;
+  const auto ended = kube::RunProgram(program);
+  std::vector<std::string> lines;
+  if (!ended || ended->exit_code != 0 || ended->signal != 0) return lines;
+  for (std::string_view line : Split(ended->output, '\n')) {
+    // A name with control characters is none of Kubernetes, and would not come out of a shell
+    // whole.
+    if (!line.empty() && line.find('\t') == line.npos && IsSafeText(line)) {
+      lines.emplace_back(line);
+    }
+  }
+  return lines;
+}
+
+std::vector<std::string> Namespaces(const ClusterFlags& flags) {
+  std::vector<std::string> names =
+      AskKubectl({"get", "namespaces", "-o", "name", "--request-timeout=2s"}, flags);
+  for (std::string& name : names) name.erase(0, name.find('/') + 1);
+  return names;
+}
+
+// Collects the candidates for one word of a command line.
+class Offer {
+ public:
+  explicit Offer(std::string typed) : typed_(std::move(typed)) {}
+
+  void Word(std::string_view word, std::string_view meaning = "") {
+    if (word.starts_with(typed_))
+      completions_.words.emplace_back(before_ + std::string(word), meaning);
+  }
+  void Words(const std::vector<std::string>& words) {
+    for (const std::string& word : words) Word(word);
+  }
+
+  void Commands(const CLI::App& app) {
+    for (const std::string& name : CommandsOf(app)) {
+      Word(name, app.get_subcommand(name)->get_description());
+    }
+  }
+
+  void Flags(const CLI::App& app) {
+    for (const CLI::Option* option : app.get_options()) {
+      if (option->get_group().empty() || option->get_positional()) continue;
+      for (const std::string& name : option->get_lnames()) {
+        Word("--" + name, option->get_description());
+      }
+      if (!typed_.starts_with("--")) {
+        for (const std::string& name : option->get_snames()) {
+          Word("-" + name, option->get_description());
+        }
+      }
+    }
+  }
+
+  // The value of a flag, or a positional argument.
+  void Value(const CLI::Option& option, const ClusterFlags& flags) {
+    const std::string type = option.get_type_name();
+    const std::string name =
+        option.get_positional() ? option.get_name(true) : option.get_lnames().front();
+    if (type.find('|') != std::string::npos) {
+      for (std::string_view word : Split(type, '|')) {
+        // "jsonpath=..." is completed up to where the template begins.
+        Word(word.substr(
+            0, word.find('=') == std::string_view::npos ? word.size() : word.find('=') + 1));
+      }
+    } else if (name == "namespace") {
+      Words(Namespaces(flags));
+    } else if (name == "context") {
+      Words(AskKubectl({"config", "get-contexts", "-o", "name"}, flags));
+    } else if (name == "RULE") {
+      Topics();
+    } else if (type == "FILE" || type == "PATH" || name == "FILE" || name == "PATH") {
+      completions_.files = Completions::Files::kFiles;
+    } else if (type == "DIR" || name == "DIR" || name == "FOLDER") {
+      completions_.files = Completions::Files::kFolders;
+    }
+  }
+
+  // "--output=ya": each candidate keeps the flag as its prefix.
+  void Keep(std::string before) {
+    before_ = std::move(before);
+    typed_.erase(0, before_.size());
+  }
+
+  Completions Take() { return std::move(completions_); }
+
+ private:
+  void Topics() {
+    for (const policies::Rule* rule : policies::Catalogue()) {
+      Word(rule->id, rule->name);
+      Word(rule->name, rule->summary);
+      if (typed_.starts_with("rule/")) Word("rule/" + std::string(rule->name), rule->summary);
+    }
+    for (const auto& mutator : mutators::Mutators()) {
+      const bool also_rule = policies::FindRule(mutator.name) != nullptr;
+      if (!also_rule) Word(mutator.name, mutator.summary);
+      if (also_rule || typed_.starts_with("mutator/")) {
+        Word("mutator/" + std::string(mutator.name), mutator.summary);
+      }
+    }
+    if (typed_.empty()) return;  // there are many keys
+    for (const schemas::KeyFact& fact : schemas::KeyFacts()) Word(fact.key, fact.effect);
+  }
+
+  std::string typed_;
+  std::string before_;
+  Completions completions_;
+};
+
+const CLI::Option* OptionNamed(const CLI::App& app, const std::string& word) {
+  return app.get_option_no_throw(word.substr(0, word.find('=')));
+}
+
+// The parsed words before the one to complete.
+struct Line {
+  const CLI::App* app;
+  const CLI::Option* waiting = nullptr;  // a flag that needs a value
+  bool only_arguments = false;           // after "--"
+  std::vector<std::string> arguments{};
+  ClusterFlags cluster_flags{};
+
+  void Read(const std::string& word) {
+    if (waiting != nullptr) {
+      Note(word);
+      waiting = nullptr;
+    } else if (!only_arguments && word == "--") {
+      only_arguments = true;
+    } else if (!only_arguments && word.size() > 1 && word.starts_with('-')) {
+      const CLI::Option* option = OptionNamed(*app, word);
+      if (option == nullptr || !TakesValue(*option)) return;
+      waiting = option;
+      const size_t equals = word.find('=');
+      if (equals == std::string::npos) return;
+      Note(word.substr(equals + 1));
+      waiting = nullptr;
+    } else if (const auto names = CommandsOf(*app);
+               std::find(names.begin(), names.end(), word) != names.end()) {
+      app = app->get_subcommand(word);
+    } else {
+      arguments.push_back(word);
+    }
+  }
+
+ private:
+  // kubectl accepts the same flags.
+  void Note(const std::string& value) {
+    for (const char* name : {"kubeconfig", "context", "cluster", "user", "server"}) {
+      if (waiting->check_lname(name)) {
+        cluster_flags.push_back("--" + std::string(name) + "=" + value);
+      }
+    }
+  }
+};
+
+// The positional argument at an index; the last one may take all that follow.
+const CLI::Option* ArgumentAt(const CLI::App& app, size_t place) {
+  for (const CLI::Option* option : app.get_options()) {
+    if (!option->get_positional()) continue;
+    const auto most = static_cast<size_t>(std::max(option->get_items_expected_max(), 1));
+    if (place < most) return option;
+    place -= most;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+Completions Complete(const CLI::App& app, const std::vector<std::string>& words) {
+  Line line{&app};
+  for (size_t i = 0; i + 1 < words.size(); ++i) line.Read(words[i]);
+  const std::string typed = words.empty() ? "" : words.back();
+  Offer offer(typed);
+  if (line.waiting != nullptr) {
+    offer.Value(*line.waiting, line.cluster_flags);
+  } else if (!line.only_arguments && typed.starts_with('-')) {
+    const size_t equals = typed.find('=');
+    const CLI::Option* option =
+        equals == std::string::npos ? nullptr : OptionNamed(*line.app, typed);
+    if (option != nullptr) {
+      offer.Keep(typed.substr(0, equals + 1));
+      offer.Value(*option, line.cluster_flags);
+    } else {
+      offer.Flags(*line.app);
+    }
+  } else if (line.app->get_name() == "help") {
+    Line asked{&app};
+    for (const std::string& word : line.arguments) asked.Read(word);
+    offer.Commands(*asked.app);
+  } else {
+    offer.Commands(*line.app);
+    if (const CLI::Option* option = ArgumentAt(*line.app, line.arguments.size())) {
+      offer.Value(*option, line.cluster_flags);
+    }
+  }
+  return offer.Take();
+}
+
+int RunComplete(const CLI::App& app, const std::vector<std::string>& words, Streams& io) {
+  const Completions completions = Complete(app, words);
+  for (const auto& [word, meaning] : completions.words) {
+    io.out << word;
+    if (!meaning.empty()) io.out << "\t" << meaning;
+    io.out << "\n";
+  }
+  // Shell completion directives of Cobra, which kubectl uses.
+  switch (completions.files) {
+    case Completions::Files::kNone:
+      io.out << ":4\n";
+      break;
+    case Completions::Files::kFiles:
+      io.out << ":0\n";
+      break;
+    case Completions::Files::kFolders:
+      io.out << ":16\n";
+      break;
+  }
+  return kExitDone;
+}
+
+}  // namespace mindgate::cli

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cli/console/streams.h"
+
+namespace CLI {
+class App;
+}
+
+namespace mindgate::cli {
+
+// The hidden command that shells call with the words of the command line.
+inline constexpr const char* kCompleteCommand = "__complete";
+
+// Candidates for the last word of a command line.
+struct Completions {
+  enum class Files { kNone, kFiles, kFolders };
+
+  std::vector<std::pair<std::string, std::string>> words{};  // each with its description
+  Files files = Files::kNone;                                // the shell adds these
+};
+
+// `words` follow the program name; the last one, which may be empty, is to be completed. Names of
+// contexts and namespaces come from kubectl, if installed, within two seconds.
+Completions Complete(const CLI::App& app, const std::vector<std::string>& words);
+
+// Prints them in the format that kubectl and the completion scripts read: one line
+// "word<tab>description" each, then ":4" (nothing else), ":0" (also files) or ":16" (also folders).
+int RunComplete(const CLI::App& app, const std::vector<std::string>& words, Streams& io);
+
+}  // namespace mindgate::cli

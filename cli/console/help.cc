@@ -1,0 +1,62 @@
+#include "cli/console/help.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <memory>
+#include <ostream>
+
+#include "base/print_error.h"
+#include "base/text.h"
+#include "cli/console/commands.h"
+
+namespace mindgate::cli {
+namespace {
+
+int RunHelp(const CLI::App& root, const std::vector<std::string>& words, Streams& io) {
+  const CLI::App* app = &root;
+  for (const std::string& word : words) {
+    const std::vector<std::string> names = CommandsOf(*app);
+    if (std::find(names.begin(), names.end(), word) == names.end()) {
+      const std::vector<std::string_view> known(names.begin(), names.end());
+      const auto near = NearestOf(word, known);
+      PrintError(io.err, "unknown command " + Quote(FullName(*app) + " " + word),
+                 near ? "did you mean " + Quote(*near) + "?"
+                      : "`" + FullName(*app) + " --help` lists all commands");
+      return kExitUnusable;
+    }
+    app = app->get_subcommand(word);
+  }
+  io.out << HelpOf(*app);
+  return kExitDone;
+}
+
+}  // namespace
+
+std::string FullName(const CLI::App& app) {
+  return app.get_parent() == nullptr ? app.get_name()
+                                     : FullName(*app.get_parent()) + " " + app.get_name();
+}
+
+std::string HelpOf(const CLI::App& app) {
+  // CLI::App::help shows the chosen subcommand of `app` instead.
+  return app.get_formatter()->make_help(&app, FullName(app), CLI::AppFormatMode::Normal);
+}
+
+std::vector<std::string> CommandsOf(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* command :
+       app.get_subcommands([](const CLI::App* sub) { return !sub->get_group().empty(); })) {
+    names.push_back(command->get_name());
+  }
+  return names;
+}
+
+void AddHelp(CLI::App& parent, Streams& io, int& exit_code) {
+  auto words = std::make_shared<std::vector<std::string>>();
+  CLI::App* command = parent.add_subcommand("help", "Show the help of a command");
+  command->add_option("COMMAND", *words, "Command, with its parent commands")->type_name("");
+  command->footer("Examples:\n  mindgate help apply\n  mindgate help config validate");
+  command->callback([words, &parent, &io, &exit_code] { exit_code = RunHelp(parent, *words, io); });
+}
+
+}  // namespace mindgate::cli

@@ -1,0 +1,561 @@
+#include "cli/deploy/deploy.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <ostream>
+
+#include "base/clock.h"
+#include "base/print_error.h"
+#include "base/text.h"
+#include "cli/console/commands.h"
+#include "cli/console/connection.h"
+#include "cli/console/diff.h"
+#include "cli/console/kube_flags.h"
+#include "cli/deploy/app_run.h"
+#include "cli/deploy/deploy_fit.h"
+#include "cli/deploy/deploy_history.h"
+#include "deploy/apply.h"
+#include "deploy/check.h"
+#include "deploy/config.h"
+#include "deploy/function.h"
+#include "deploy/history.h"
+#include "deploy/plan.h"
+#include "deploy/preflight.h"
+#include "deploy/starter.h"
+#include "json/yaml.h"
+#include "kube/environment.h"
+#include "offline/evaluate.h"
+#include "offline/inputs.h"
+#include "offline/results_json.h"
+
+namespace mindgate::cli {
+namespace {
+
+using deploy::Action;
+using deploy::Obstacle;
+using deploy::PlannedObject;
+using json::Json;
+using nlohmann::ordered_json;
+
+const char* WordFor(const PlannedObject& planned) {
+  if (planned.replace) return "replace";
+  switch (planned.action) {
+    case Action::kCreate:
+      return "create";
+    case Action::kUpdate:
+      return "change";
+    case Action::kNone:
+      return "none";
+  }
+  return "";
+}
+
+void PrintObjects(const std::vector<Json>& objects, std::ostream& out) {
+  for (const Json& object : objects) out << "---\n" << json::EncodeYaml(object);
+}
+
+// What the API server would store, as one would write it.
+Json WithoutManagement(Json object) {
+  object = deploy::Comparable(std::move(object));
+  return object;
+}
+
+class Deployment {
+ public:
+  Deployment(const DeployOptions& options, Streams& io)
+      : options_(options), io_(io), paint_(options.color, io.err_is_terminal) {}
+
+  int Run() {
+    if (!options_.rollback.empty()) return RollBack();
+    const offline::InputText input =
+        std::move(offline::ReadInputs({options_.file}, io_.in).front());
+    if (!input.fault.empty()) {
+      PrintError(io_.err, input.name + ": " + input.fault);
+      return kExitUnusable;
+    }
+    name_ = input.name;
+    text_ = input.text;
+    if (const int code = Read(kube::Environment("SERVING_FRAMEWORK")); code != kExitDone) {
+      return code;
+    }
+    if (options_.dry_run == DryRun::kClient) return PrintChecked();
+    const StopOnSignal signals;
+    const auto connection = Connect(options_.cluster, clock_, {}, io_);
+    if (connection == nullptr) return kExitUnusable;
+    return OnCluster(*connection, signals.token());
+  }
+
+ private:
+  // Deploys a revision that the cluster has, as if it were the file.
+  int RollBack() {
+    const StopOnSignal signals;
+    const auto connection = Connect(options_.cluster, clock_, {}, io_);
+    if (connection == nullptr) return kExitUnusable;
+    const std::string& ns = connection->ns();
+    if (const int code = Fetch(connection->client(), ns, signals.token()); code != kExitDone) {
+      return code;
+    }
+    // The file is what somebody who may write ConfigMaps there says.
+    const deploy::Application& application = configuration_.application;
+    if (application.name != options_.rollback || application.ns != ns) {
+      PrintError(io_.err,
+                 name_ + " is of application " + application.name + " in namespace " +
+                     application.ns + ", not of " + options_.rollback + " in " + ns,
+                 "deploy a file with -f");
+      return kExitBlocked;
+    }
+    if (options_.dry_run == DryRun::kClient) return PrintChecked();
+    return OnCluster(*connection, signals.token());
+  }
+
+  // Reads the revision.
+  int Fetch(kube::Client& client, const std::string& ns, const std::stop_token& stop) {
+    const auto revisions = deploy::Revisions(client, ns, options_.rollback, stop);
+    if (!revisions) return PrintKubeFault(revisions.error(), io_);
+    int64_t number = options_.revision;
+    if (number == 0) {
+      const auto before = deploy::RevisionBefore(client, ns, options_.rollback, *revisions, stop);
+      if (!before) return PrintKubeFault(before.error(), io_);
+      number = before->value_or(0);
+    }
+    const auto meant =
+        std::find_if(revisions->begin(), revisions->end(),
+                     [number](const deploy::Revision& each) { return each.number == number; });
+    if (meant == revisions->end()) {
+      PrintError(io_.err,
+                 "application " + options_.rollback + " in namespace " + ns + " has no revision " +
+                     (options_.revision == 0 ? "before the present one"
+                                             : std::to_string(options_.revision)),
+                 "`mindgate deploy history " + options_.rollback + " -n " + ns +
+                     "` lists those that are kept");
+      return kExitNotFound;
+    }
+    const auto file = deploy::FileOf(client, ns, options_.rollback, number, stop);
+    if (!file) return PrintKubeFault(file.error(), io_);
+    name_ = "revision " + std::to_string(number);
+    note_ = "rollback to " + name_;
+    text_ = *file;
+    if (configuration_ns_.empty()) configuration_ns_ = ns;
+    return Read(meant->framework);
+  }
+
+  int PrintChecked() {
+    if (!Check({})) return kExitBlocked;
+    std::vector<Json> objects;
+    for (const auto& each : checked_.objects) objects.push_back(each.object);
+    PrintObjects(objects, io_.out);
+    return kExitDone;
+  }
+
+  int Read(const std::string& framework) {
+    const auto config = offline::LoadConfigFile(options_.config_file, io_.err);
+    if (!config) return kExitUnusable;
+    config_ = *config;
+    auto read = deploy::ReadConfiguration(text_, framework);
+    if (!read) {
+      Print(read.error());
+      return kExitInvalidConfig;
+    }
+    configuration_ = *std::move(read);
+    Print(configuration_.warnings);
+    return ChooseNamespace();
+  }
+
+  // -n is for files that leave the namespace open.
+  int ChooseNamespace() {
+    // A revision is read in the namespace that has it.
+    const std::string& asked =
+        configuration_ns_.empty() ? options_.cluster.default_namespace : configuration_ns_;
+    deploy::Application& application = configuration_.application;
+    if (asked.empty() || asked == application.ns) return kExitDone;
+    if (!configuration_.document.contains("app_namespace")) {
+      application.ns = asked;
+      return kExitDone;
+    }
+    if (!options_.rollback.empty()) return kExitDone;  // judged with the name
+    PrintError(
+        io_.err,
+        "--namespace is " + asked + ", but app_namespace in " + name_ + " is " + application.ns,
+        "leave one of them out");
+    return kExitUnusable;
+  }
+
+  void Print(const json::Issues& issues) { io_.err << json::Render(issues, name_, text_); }
+
+  bool Writes() const { return !options_.diff && options_.dry_run == DryRun::kNone; }
+
+  bool Prunes() const { return options_.prune && !options_.no_prune; }
+
+  // False after a rule denied an object.
+  bool Check(const deploy::Surroundings& surroundings) {
+    checked_ = deploy::Check(configuration_, deploy::Render(configuration_.application), config_,
+                             surroundings, clock_.WallNow());
+    json::Issues issues = checked_.overrides;
+    for (const deploy::CheckFinding& finding : checked_.findings) {
+      if (finding.finding.mode == schemas::Mode::kAudit && !finding.Denies()) continue;
+      issues.Add(IssueOf(finding, checked_));
+    }
+    Print(issues);
+    return !checked_.denied();
+  }
+
+  bool Told(const std::vector<Obstacle>& obstacles) {
+    for (const Obstacle& each : obstacles) PrintError(io_.err, each.what, each.hint);
+    return !obstacles.empty();
+  }
+
+  void PrintNotes(const std::vector<Obstacle>& notes) {
+    for (const Obstacle& note : notes) {
+      io_.err << "note: " << note.what << (note.hint.empty() ? "" : "; " + note.hint) << "\n";
+    }
+  }
+
+  int OnCluster(Connection& connection, const std::stop_token& stop) {
+    kube::Client& client = connection.client();
+    const deploy::Application& application = configuration_.application;
+    const auto ahead = LookAhead(client, application, deploy::Render(application), stop);
+    if (!ahead) return PrintKubeFault(ahead.error(), io_);
+    PrintNotes(ahead->notes);
+    const bool admitted = Check(ahead->surroundings);
+    // Everything that is in the way is told at once, and the API server is asked to try only what
+    // would be sent.
+    const bool possible = !Told(ahead->obstacles) && admitted;
+    deploy::Hold hold(client, connection.sleeper(), clock_, application.ns, application.name,
+                      HolderName());
+    if (possible && Writes()) {
+      bool waited = false;
+      const auto ends = TakeHold(hold, application.name, application.ns, options_.wait_for_lock,
+                                 waited, io_, stop);
+      if (ends) return *ends;
+    }
+    auto plan = MakePlan(client, application, checked_.objects,
+                         {.force = options_.force,
+                          .replace = options_.replace,
+                          .prune = Prunes(),
+                          .try_out = possible},
+                         stop);
+    if (!plan) return possible ? PrintKubeFault(plan.error(), io_) : kExitBlocked;
+    if (Told(plan->obstacles) || !possible) return kExitBlocked;
+    // Nodes that are too few even when they are empty have been told of.
+    if (plan->changes() && !ahead->outgrows_cluster) {
+      std::vector<Json> objects = ahead->surroundings.objects;
+      for (const auto& each : checked_.objects) objects.push_back(each.object);
+      PrintNotes(LackOfRoom(client, clock_.WallNow(), application, objects, stop));
+    }
+    if (options_.diff) return PrintDifferences(*plan);
+    if (options_.dry_run == DryRun::kServer) {
+      std::vector<Json> objects;
+      for (PlannedObject& planned : plan->objects) {
+        objects.push_back(WithoutManagement(std::move(planned.after)));
+      }
+      PrintObjects(objects, io_.out);
+      return kExitDone;
+    }
+    return Apply(connection, *plan, hold, stop);
+  }
+
+  // As kubectl diff: exit code 1 when something differs.
+  int PrintDifferences(const deploy::Plan& plan) {
+    const Paint paint(options_.color, io_.out_is_terminal);
+    const auto print = [&](const std::string& title, const Json& before, const Json& after) {
+      const auto text = [](const Json& object) {
+        return object.is_null() ? "" : json::EncodeYaml(deploy::Comparable(object));
+      };
+      const std::string difference = UnifiedDiff(text(before), text(after), paint);
+      if (difference.empty()) return false;
+      io_.out << "--- " << title << " on the cluster\n+++ " << title << " deployed\n" << difference;
+      return true;
+    };
+    bool any = false;
+    for (const PlannedObject& planned : plan.objects) {
+      any = print(planned.Title(), planned.live, planned.after) || any;
+    }
+    for (const Json& object : plan.surplus) {
+      if (Prunes()) any = print(deploy::TitleOf(object), object, nullptr) || any;
+    }
+    return any ? kExitDenied : kExitDone;
+  }
+
+  int Apply(Connection& connection, const deploy::Plan& plan, deploy::Hold& hold,
+            const std::stop_token& stop) {
+    const deploy::Application& application = configuration_.application;
+    const bool json_output = options_.output.Is("json");
+    deploy::ApplyResult result;
+    {
+      ProgressPrinter printer(io_, json_output);
+      result = CarryOut(connection.client(), connection.sleeper(), clock_, application, plan,
+                        {.force = options_.force,
+                         .prune = Prunes(),
+                         .wait = options_.wait,
+                         .atomic = options_.atomic,
+                         .timeout = options_.timeout,
+                         .hold = &hold,
+                         .settled =
+                             [&] {
+                               Keep(connection.client(), deploy::kDeployed);
+                               hold.Release();
+                             }},
+                        printer.progress(), stop);
+      // What is neither deployed nor as before is a state that somebody may look for.
+      if (!settled_ && !options_.atomic && result.written > 0) {
+        Keep(connection.client(), deploy::kNotDeployed);
+      }
+    }
+    hold.Release();
+    if (!kept_note_.empty()) io_.err << kept_note_ << "\n";
+    if (!result.message.empty()) PrintError(io_.err, result.message, Aftermath(result));
+    if (json_output) {
+      io_.out << offline::Dump(ResultJson(plan, result)) << "\n";
+    } else if (result.outcome == deploy::Outcome::kDone) {
+      io_.out << "application " << application.name << " in namespace " << application.ns
+              << (result.written == 0 ? " is as configured: nothing was changed"
+                  : options_.wait || options_.atomic
+                      ? " is healthy"
+                      : " is deployed; `mindgate status " + application.name + " -n " +
+                            application.ns + "` shows how it is")
+              << "\n";
+    }
+    return ExitCodeOf(result.outcome);
+  }
+
+  // Keeps the file in the cluster. A deployment whose file cannot be kept has not failed.
+  void Keep(kube::Client& client, const char* outcome) {
+    settled_ = true;
+    const deploy::Application& application = configuration_.application;
+    const auto kept =
+        deploy::KeepRevision(client, application.ns, application.name,
+                             {.time = FormatTime(clock_.WallNow()),
+                              .by = HolderName(),
+                              .framework = std::string(FrameworkName(application.framework())),
+                              .outcome = outcome,
+                              .note = note_},
+                             text_, {});
+    if (kept) {
+      revision_ = *kept;
+    } else {
+      kept_note_ = "note: this configuration is not kept for `mindgate deploy rollback`: " +
+                   kept.error().message;
+    }
+  }
+
+  // What a failure leaves, and what goes on from there.
+  std::string Aftermath(const deploy::ApplyResult& result) const {
+    if (!options_.atomic) {
+      if (result.left.empty()) {
+        return "all objects are written; `mindgate status " + configuration_.application.name +
+               " -n " + configuration_.application.ns + "` shows how it is";
+      }
+      return LeftText(result, "written") + "; deploying again goes on from here";
+    }
+    if (result.rolled_back) return "everything is as it was before";
+    return "not as it was before: " + Join(result.not_undone, ", ");
+  }
+
+  ordered_json ResultJson(const deploy::Plan& plan, const deploy::ApplyResult& result) {
+    const deploy::Application& application = configuration_.application;
+    auto objects = ordered_json::array();
+    for (const PlannedObject& planned : plan.objects) {
+      objects.push_back({{"kind", planned.rendered.Kind()},
+                         {"namespace", planned.rendered.Namespace()},
+                         {"name", planned.rendered.Name()},
+                         {"action", WordFor(planned)}});
+    }
+    for (const Json& object : plan.surplus) {
+      objects.push_back({{"kind", deploy::KindOf(object)},
+                         {"namespace", deploy::NamespaceOf(object)},
+                         {"name", deploy::NameOf(object)},
+                         {"action", Prunes() ? "delete" : "none"}});
+    }
+    const char* outcome = result.outcome == deploy::Outcome::kDone     ? "done"
+                          : result.outcome == deploy::Outcome::kFailed ? "failed"
+                                                                       : "timedOut";
+    return {{"application", application.name},
+            {"namespace", application.ns},
+            {"framework", FrameworkName(application.framework())},
+            {"outcome", outcome},
+            {"message", result.message},
+            {"rolledBack", result.rolled_back},
+            {"notUndone", result.not_undone},
+            {"written", result.written},
+            {"left", result.left},
+            {"revision", revision_ ? ordered_json(*revision_) : ordered_json(nullptr)},
+            {"objects", std::move(objects)}};
+  }
+
+  const DeployOptions& options_;
+  Streams& io_;
+  const Paint paint_;
+  const SystemClock clock_{};
+  std::string name_;
+  std::string text_;
+  std::string note_;              // of the revision that is kept
+  std::string configuration_ns_;  // of a revision
+  bool settled_ = false;
+  std::optional<int64_t> revision_;
+  std::string kept_note_;
+  schemas::Config config_;
+  deploy::Configuration configuration_;
+  deploy::CheckedApplication checked_;
+};
+
+// A KRM function: a ResourceList in, a ResourceList out.
+int RunAsFunction(const DeployOptions& options, Streams& io) {
+  const auto config = offline::LoadConfigFile(options.config_file, io.err);
+  if (!config) return kExitUnusable;
+  const offline::InputText input = std::move(offline::ReadInputs({"-"}, io.in).front());
+  const auto answer = deploy::RunFunction(input.text, *config, SystemClock().WallNow());
+  if (!answer.fault.empty()) {
+    PrintError(io.err, answer.fault);
+    return kExitUnusable;
+  }
+  for (const std::string& line : answer.told) io.err << line << "\n";
+  io.out << answer.output;
+  return answer.failed ? kExitDenied : kExitDone;
+}
+
+}  // namespace
+
+int RunDeploy(const DeployOptions& options, Streams& io) {
+  if (options.function) return RunAsFunction(options, io);
+  if (options.init) {
+    io.out << deploy::StarterOf(*options.init);
+    return kExitDone;
+  }
+  if (options.schema) {
+    io.out << deploy::ConfigurationSchema(*options.schema).dump(2) << "\n";
+    return kExitDone;
+  }
+  if (options.file.empty() && options.rollback.empty()) {
+    const bool is_old_flag = !options.config_file.empty();  // that of mindcluster-deploy
+    PrintError(io.err, "no configuration",
+               is_old_flag
+                   ? "--config is mindgate.yaml; name the file of the application with -f or -c"
+                   : "name a file with -f; `mindgate deploy --init ome` writes one to start from");
+    return kExitUnusable;
+  }
+  if (options.diff && options.dry_run != DryRun::kNone) {
+    PrintError(io.err, "--diff and --dry-run print different things", "leave out one of them");
+    return kExitUnusable;
+  }
+  return Deployment(options, io).Run();
+}
+
+namespace {
+
+// What deploying a file and rolling back share.
+void AddApplyFlags(CLI::App& command, DeployOptions& options) {
+  AddDryRun(command, options.dry_run,
+            "Print the objects as YAML and change nothing: none, client (the default without a "
+            "value) or server. client needs no cluster, server lets the API server try them",
+            "DEPLOY_DRY_RUN", true);
+  AddSwitch(command, "--diff", options.diff,
+            "Print what deploying would change, and change nothing", "DEPLOY_DIFF");
+  AddSwitch(command, "--wait", options.wait, "Wait until every pod is ready", "DEPLOY_WAIT");
+  AddTimeout(command, options.timeout, "Time limit of all waiting together", "DEPLOY_TIMEOUT");
+  AddWaitForLock(command, options.wait_for_lock, "DEPLOY_WAIT_FOR_LOCK");
+  AddSwitch(command, "--atomic", options.atomic,
+            "Undo everything when something fails or is not ready in time; implies --wait",
+            "DEPLOY_ATOMIC");
+  CLI::Option* prune = AddSwitch(
+      command, "--prune", options.prune,
+      "Delete objects of the application that its configuration no longer has; the default",
+      "DEPLOY_PRUNE");
+  AddSwitch(command, "--no-prune", options.no_prune,
+            "Keep objects of the application that its configuration no longer has",
+            "DEPLOY_NO_PRUNE")
+      ->excludes(prune);
+  AddSwitch(command, "--force", options.force, "Take over objects and fields of others",
+            "DEPLOY_FORCE");
+  AddSwitch(
+      command, "--replace", options.replace,
+      "Delete AscendJobs that changed and submit them again: Ascend Operator reads a job once",
+      "DEPLOY_REPLACE");
+  AddFlag(command, "--config", options.config_file,
+          "Configuration file of mindgate, mindgate.yaml (default: built-in defaults)", "CONFIG",
+          "FILE");
+}
+
+void AddRollback(CLI::App& parent, Streams& io, int& exit_code) {
+  auto options = std::make_shared<DeployOptions>();
+  CLI::App* command = parent.add_subcommand(
+      "rollback", "Deploy again a configuration that an application had before");
+  command->add_option("APP", options->rollback, "Name of the application")
+      ->required()
+      ->type_name("");
+  command
+      ->add_option("REVISION", options->revision,
+                   "Its number (default: the newest that differs from the present one)")
+      ->check(CLI::PositiveNumber)
+      ->type_name("");
+  AddApplyFlags(*command, *options);
+  AddKubeFlags(*command, options->cluster, /*short_kubeconfig=*/true);
+  AddOutputOption(*command, options->output, {"text", "json"}, "DEPLOY_OUTPUT");
+  AddColorOption(*command, options->color);
+  command->footer(
+      R"(The file of the revision is deployed as `mindgate deploy -f` does it, with this program and its rules, and becomes
+a revision of its own. It must be of the same application and namespace.
+Exit codes: those of `mindgate deploy`, and 6 where there is no such revision.
+Examples:
+  mindgate deploy history chat -n llm
+  mindgate deploy rollback chat -n llm --diff
+  mindgate deploy rollback chat 3 -n llm --atomic)");
+  command->callback([options, &io, &exit_code] { exit_code = RunDeploy(*options, io); });
+}
+
+}  // namespace
+
+void AddDeploy(CLI::App& parent, Streams& io, int& exit_code) {
+  auto options = std::make_shared<DeployOptions>();
+  CLI::App* command = parent.add_subcommand(
+      "deploy", "Deploy an application with prefill and decode instances from a short file");
+  AddFlag(*command, "-f,-c,--filename", options->file,
+          "Configuration of the application: a file, a URL, or - for standard input", "FILENAME",
+          "FILE");
+  CLI::Option* init = command->add_option_function<std::string>(
+      "--init",
+      [options](const std::string& word) { options->init = deploy::FrameworkNamed(word); },
+      "Print a configuration to start from, and do nothing else");
+  init->envname("MINDGATE_DEPLOY_INIT");
+  SetChoices(*init, {"ome", "aibrix", "mindie"});
+  CLI::Option* schema = command->add_option_function<std::string>(
+      "--schema",
+      [options](const std::string& word) { options->schema = deploy::FrameworkNamed(word); },
+      "Print the JSON Schema of a configuration, for editors, and do nothing else");
+  schema->envname("MINDGATE_DEPLOY_SCHEMA");
+  SetChoices(*schema, {"ome", "aibrix", "mindie"});
+  AddSwitch(*command, "--function", options->function,
+            "Be a KRM function: read a ResourceList with the configuration from standard input and "
+            "print it with the objects, for kustomize and kpt",
+            "DEPLOY_FUNCTION");
+  AddApplyFlags(*command, *options);
+  AddKubeFlags(*command, options->cluster, /*short_kubeconfig=*/true);
+  AddOutputOption(*command, options->output, {"text", "json"}, "DEPLOY_OUTPUT");
+  AddColorOption(*command, options->color);
+  command->footer(
+      R"(Before anything is written, every object runs through mindgate's rules, the cluster is looked at, and the API
+server tries every object. The store comes first and must be ready, then the rest. Deploying again changes
+what the file changed and nothing else; objects of others are refused. While one run changes an application, a second
+one is refused, or waits with --wait-for-lock.
+SERVING_FRAMEWORK chooses the framework of files without the key framework.
+Exit codes: 0 done, 1 failed (or, with --diff, something differs), 2 invalid arguments or the cluster cannot be
+reached, 3 invalid configuration, 4 denied by a rule or not possible on this cluster, 5 timed out.
+Examples:
+  mindgate deploy --init ome > chat.yaml
+  mindgate deploy -f chat.yaml --dry-run | kubectl diff -f -
+  mindgate deploy -f chat.yaml --diff
+  mindgate deploy -f chat.yaml --wait --timeout 20m
+  mindgate deploy -f chat.yaml --atomic
+  mindgate deploy history chat
+  mindgate deploy rollback chat --atomic)");
+  AddDeployHistory(*command, io, exit_code);
+  AddRollback(*command, io, exit_code);
+  command->callback([options, command, &io, &exit_code] {
+    // CLI11 calls this after the callback of a subcommand.
+    if (command->get_subcommands().empty()) exit_code = RunDeploy(*options, io);
+  });
+}
+
+}  // namespace mindgate::cli

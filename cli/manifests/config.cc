@@ -1,0 +1,122 @@
+#include "cli/manifests/config.h"
+
+#include <CLI/CLI.hpp>
+#include <istream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <ostream>
+
+#include "admission/known_names.h"
+#include "base/clock.h"
+#include "base/print_error.h"
+#include "base/text.h"
+#include "cli/console/commands.h"
+#include "json/yaml.h"
+#include "offline/inputs.h"
+#include "offline/results_json.h"
+#include "offline/suite_table.h"
+#include "schemas/config_load.h"
+#include "simulation/scenario_table.h"
+
+namespace mindgate::cli {
+
+namespace {
+
+constexpr std::chrono::days kSoon(30);
+
+// An exception that expires unnoticed makes objects fail that were admitted the day before.
+void WarnOfEnds(const schemas::Config& config, const offline::InputText& input, Time now,
+                Streams& io) {
+  const auto documents = json::DecodeYaml(input.text);
+  for (size_t i = 0; i < config.exceptions.size(); ++i) {
+    const schemas::Exception& exception = config.exceptions[i];
+    if (exception.expires - now > kSoon) continue;
+    const std::string path = "/exceptions/" + std::to_string(i) + "/expires";
+    json::Issue issue;
+    if (documents && !documents->empty()) issue.at = documents->front().positions.At(path);
+    const bool ended = exception.expires <= now;
+    issue.message = "warning: the exception of " + exception.owner + " for " +
+                    Join(exception.rules, ", ") + (ended ? " expired on " : " expires on ") +
+                    FormatTime(exception.expires) +
+                    (ended ? " and has no effect: the objects it covered are checked again"
+                           : ": the objects it covers are checked again from then on");
+    issue.hint =
+        ended ? "remove it, or set a later date" : "fix the objects by then, or set a later date";
+    io.err << json::Render(issue, input.name, input.text);
+  }
+}
+
+}  // namespace
+
+int RunConfigValidate(const std::string& path, Time now, Streams& io) {
+  const offline::InputText input = std::move(offline::ReadInputs({path}, io.in).front());
+  if (!input.fault.empty()) {
+    PrintError(io.err, path + ": " + input.fault);
+    return kExitUnusable;
+  }
+  json::Issues warnings;
+  const auto config = schemas::LoadConfig(input.text, admission::KnownNames(), &warnings);
+  if (!config) {
+    io.err << json::Render(config.error(), input.name, input.text);
+    return kExitUnusable;
+  }
+  io.err << json::Render(warnings, input.name, input.text);
+  WarnOfEnds(*config, input, now, io);
+  io.out << input.name << ": valid, generation " << config->generation << "\n";
+  return kExitDone;
+}
+
+int RunConfigSchema(const std::string& format, Streams& io) {
+  const auto schema = format == "suite"      ? offline::SuiteSchema()
+                      : format == "scenario" ? simulation::ScenarioSchema()
+                                             : schemas::ConfigSchema(admission::KnownNames());
+  io.out << offline::Dump(schema) << "\n";
+  return kExitDone;
+}
+
+int RunConfigDefaults(Streams& io) {
+  io.out << schemas::DefaultConfigFile(admission::KnownNames());
+  return kExitDone;
+}
+
+void AddConfig(CLI::App& parent, Streams& io, int& exit_code) {
+  CLI::App* command =
+      parent.add_subcommand("config", "Validate mindgate.yaml, and print its schema and defaults");
+  command->require_subcommand(1);
+  command->footer(R"(Examples:
+  mindgate config defaults > mindgate.yaml    start from a commented file with all defaults
+  mindgate config validate mindgate.yaml      report every error with its position
+  mindgate config schema > mindgate.schema.json   for validation in an editor)");
+
+  auto path = std::make_shared<std::string>();
+  CLI::App* validate =
+      command->add_subcommand("validate", "Report every error in a configuration file");
+  validate->add_option("FILE", *path, "Configuration file, or - for standard input")
+      ->required()
+      ->type_name("")
+      ->envname("MINDGATE_CONFIG");
+  validate->footer("Example:\n  mindgate config validate mindgate.yaml");
+  validate->callback([path, &io, &exit_code] {
+    exit_code = RunConfigValidate(*path, SystemClock().WallNow(), io);
+  });
+
+  CLI::App* schema = command->add_subcommand(
+      "schema", "Print the JSON Schema (draft 7) of mindgate.yaml, test suites or scenarios");
+  auto format = std::make_shared<std::string>("config");
+  SetChoices(*schema->add_option("FORMAT", *format, "The file format")
+                  ->type_name("")
+                  ->capture_default_str()
+                  ->envname("MINDGATE_CONFIG_SCHEMA_FORMAT"),
+             {"config", "suite", "scenario"});
+  schema->footer(
+      "Examples:\n  mindgate config schema > mindgate.schema.json\n"
+      "  mindgate config schema scenario > scenario.schema.json");
+  schema->callback([format, &io, &exit_code] { exit_code = RunConfigSchema(*format, io); });
+
+  CLI::App* defaults =
+      command->add_subcommand("defaults", "Print a commented configuration file with all defaults");
+  defaults->footer("Example:\n  mindgate config defaults > mindgate.yaml");
+  defaults->callback([&io, &exit_code] { exit_code = RunConfigDefaults(io); });
+}
+
+}  // namespace mindgate::cli

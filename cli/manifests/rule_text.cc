@@ -1,0 +1,158 @@
+#include "cli/manifests/rule_text.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "base/text.h"
+#include "cli/console/terminal.h"
+
+namespace mindgate::cli {
+namespace {
+
+using policies::Rule;
+
+constexpr size_t kWidth = 100;
+
+std::string Sentence(std::string_view text) {
+  std::string out(text);
+  if (!out.empty() && !out.ends_with('.')) out += '.';
+  return out;
+}
+
+// Kubernetes and Volcano have kinds with the same name.
+std::string KindFullName(schemas::Kind kind) {
+  const schemas::KindInfo& info = schemas::InfoOf(kind);
+  const bool ambiguous = info.name == "Job" || info.name == "CronJob";
+  return std::string(info.name) + (ambiguous ? " (" + std::string(info.group) + ")" : "");
+}
+
+// A '|' would end a table's cell.
+std::string Cell(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '|') out += '\\';
+    out += c;
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string KindsOf(const Rule& rule) {
+  std::vector<std::string> kinds;
+  std::vector<std::string> missing;  // of the workloads
+  for (int i = 0; i < schemas::kKindCount; ++i) {
+    const auto kind = static_cast<schemas::Kind>(i);
+    if (rule.kinds.Has(kind)) kinds.push_back(KindFullName(kind));
+    if (!rule.kinds.Has(kind) && schemas::kWorkloads.Has(kind))
+      missing.push_back(KindFullName(kind));
+  }
+  if (missing.size() >= kinds.size()) return Join(kinds, ", ");
+  std::string out = "all workloads";
+  if (!missing.empty()) out += " except " + Join(missing, ", ");
+  for (const schemas::KindInfo& info : schemas::kKinds) {
+    if (!schemas::kWorkloads.Has(info.kind) && rule.kinds.Has(info.kind)) {
+      out += "; " + std::string(info.name);
+    }
+  }
+  return out;
+}
+
+namespace {
+
+// A title, then text below it.
+std::string Section(std::string_view title, std::string_view text, size_t width) {
+  return std::string(title) + "\n" + Wrapped(text, width, "  ");
+}
+
+}  // namespace
+
+std::string RuleDocument(const Rule& rule, const schemas::Config& config, size_t width) {
+  const schemas::Mode mode = policies::ModeFor(rule, config, "");
+  std::string modes(schemas::ModeName(mode));
+  if (mode != rule.default_mode) {
+    modes += " (by default " + std::string(schemas::ModeName(rule.default_mode)) + ")";
+  }
+  return std::string(rule.id) + " " + std::string(rule.name) + "\n\n" +
+         Wrapped(Sentence(rule.summary), width, "  ") + "\n" +
+         Section("Why", Sentence(rule.why), width) +
+         Section("What to write", Sentence(rule.fix), width) +
+         Section("Kinds", KindsOf(rule), width) + Section("Mode", modes, width) +
+         Section("Severity", policies::SeverityName(rule.severity), width) +
+         Section("Source", Sentence(rule.source), width) +
+         Section("Configuration", "rules: {" + std::string(rule.id) + ": enforce|warn|audit|off}",
+                 width);
+}
+
+std::string MutatorDocument(const mutators::Mutator& mutator, const schemas::Config& config,
+                            size_t width) {
+  constexpr std::string_view kNever =
+      "Mutators never overwrite a value that is set. They do not change objects that are being "
+      "deleted, objects labelled mindgate.io/inject: disabled (or in such a namespace), or pod "
+      "templates that an update does not touch.";
+  std::string state = config.disabled_mutators.contains(mutator.name) ? "off" : "on";
+  if (state == "off") state += " (by default on)";
+  return std::string(mutator.name) + " (mutator)\n\n" +
+         Wrapped(Sentence(mutator.summary), width, "  ") + "\n" +
+         Section("What it writes", mutator.writes, width) + Section("Where", mutator.where, width) +
+         Section("When it writes nothing", mutator.withheld, width) + Wrapped(kNever, width, "  ") +
+         Section("State", state, width) +
+         Section("Configuration", "mutators: {" + std::string(mutator.name) + ": on|off}", width);
+}
+
+std::string KeyDocument(const schemas::KeyFact& fact, size_t width) {
+  return std::string(fact.key) + " (" + std::string(schemas::KeyWhereName(fact.where)) + ")\n\n" +
+         Wrapped(Sentence(fact.effect), width, "  ") +
+         Section("Where it is read", fact.place, width) + Section("Values", fact.values, width) +
+         Section("Who reads it", fact.reader, width);
+}
+
+std::string KeyPage() {
+  std::string out =
+      "# Labels and annotations\n\nWhat MindCluster 26.1 reads of what users write. "
+      "`mindgate explain KEY` shows the same in a terminal, and rule\n[MG067](MG067.md) reports "
+      "keys that nearly are one of these. `scripts/upstream-facts` compares the list with a "
+      "checkout of\nmind-cluster.\n\n| key | is | where it is read | values | effect | read by "
+      "|\n|---|---|---|---|---|---|\n";
+  for (const schemas::KeyFact& fact : schemas::KeyFacts()) {
+    out += "| `" + std::string(fact.key) + "` | " + std::string(schemas::KeyWhereName(fact.where)) +
+           " | " + std::string(fact.place) + " | " + std::string(fact.values) + " | " +
+           std::string(fact.effect) + " | " + std::string(fact.reader) + " |\n";
+  }
+  return out;
+}
+
+std::string RulePageName(const Rule& rule) { return std::string(rule.id) + ".md"; }
+
+std::string RulePage(const Rule& rule) {
+  std::string out = "# " + std::string(rule.id) + " " + std::string(rule.name) + "\n\n";
+  out += Wrapped(Sentence(rule.summary), kWidth) + "\n";
+  out += "| | |\n|---|---|\n";
+  out += "| Default mode | " + std::string(schemas::ModeName(rule.default_mode)) + " |\n";
+  out += "| Severity | " + std::string(policies::SeverityName(rule.severity)) + " |\n";
+  out += "| Kinds | " + KindsOf(rule) + " |\n";
+  const auto part = [&out](std::string_view title, std::string_view text) {
+    out += "\n## " + std::string(title) + "\n\n" + Wrapped(Sentence(text), kWidth);
+  };
+  part("Why", rule.why);
+  part("What to write", rule.fix);
+  part("Source", rule.source);
+  out += "\n## Configuration\n\n```yaml\nrules:\n  " + std::string(rule.name) +
+         ": warn  # or enforce, audit, off\n```\n";
+  return out;
+}
+
+std::string RuleIndexPage() {
+  std::string out =
+      "# Rules\n\nAll rules of mindgate. `scripts/rule-pages` generates these pages from the rules "
+      "themselves.\n`mindgate explain RULE` shows the same text in a terminal.\n\n| Rule | Name | "
+      "Default mode | What must hold |\n|---|---|---|---|\n";
+  for (const Rule* rule : policies::Catalogue()) {
+    out += "| [" + std::string(rule->id) + "](" + RulePageName(*rule) + ") | " +
+           std::string(rule->name) + " | " + std::string(schemas::ModeName(rule->default_mode)) +
+           " | " + Cell(Sentence(rule->summary)) + " |\n";
+  }
+  return out;
+}
+
+}  // namespace mindgate::cli

@@ -1,0 +1,206 @@
+#include "cli/manifests/test.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <ostream>
+
+#include "admission/admit.h"
+#include "base/clock.h"
+#include "base/print_error.h"
+#include "base/text.h"
+#include "cli/console/commands.h"
+#include "cli/console/diff.h"
+#include "cli/manifests/test_report.h"
+#include "json/patch.h"
+#include "json/yaml.h"
+#include "offline/decide.h"
+#include "offline/suite.h"
+
+namespace mindgate::cli {
+namespace {
+
+using json::Json;
+
+admission::Verdict Admit(const offline::TestCase& test, const offline::Suite& suite, Time now) {
+  offline::RequestOptions request;
+  request.operation = test.operation;
+  request.ns = test.ns;
+  request.namespace_labels = test.namespace_labels;
+  request.now = suite.now.value_or(now);
+  std::vector<offline::InputObject> known = test.others;
+  known.push_back(test.input);
+  return offline::Decider(known, {}, request, suite.config, {}).Decide(test.input).verdict;
+}
+
+// True if `got` has every member of `want`.
+bool Covers(const Json& got, const Json& want) {
+  return std::all_of(want.items().begin(), want.items().end(), [&got](const auto& member) {
+    const Json* value = json::Find(got, member.key());
+    return value != nullptr && *value == member.value();
+  });
+}
+
+// The sorted lists as YAML; matching entries are the same in both.
+std::string DiffOfLists(const std::vector<Json>& want, const std::vector<Json>& got) {
+  std::vector<Json> left = got;
+  std::vector<Json> expected;
+  for (const Json& entry : want) {
+    const auto match = std::find_if(left.begin(), left.end(), [&entry](const Json& candidate) {
+      return Covers(candidate, entry);
+    });
+    if (match == left.end()) {
+      expected.push_back(entry);
+    } else {
+      expected.push_back(*match);
+      left.erase(match);
+    }
+  }
+  std::vector<Json> actual = got;
+  std::sort(expected.begin(), expected.end());
+  std::sort(actual.begin(), actual.end());
+  return UnifiedDiff(json::EncodeYaml(expected), json::EncodeYaml(actual),
+                     Paint(ColorMode::kNever, false));
+}
+
+class Comparison {
+ public:
+  Comparison(const offline::Expectation& want, const admission::Verdict& got, CaseResult& result)
+      : want_(want), got_(got), result_(result) {}
+
+  void Run() {
+    const std::string outcome(admission::OutcomeName(got_.outcome));
+    if (want_.outcome && *want_.outcome != outcome) {
+      result_.failures.push_back({"outcome", "want " + *want_.outcome + ", got " + outcome + "\n"});
+    }
+    if (got_.outcome == admission::Outcome::kError) {
+      for (const auto& finding : got_.findings) {
+        result_.failures.push_back({"error", finding.message + "\n"});
+      }
+    }
+    if (want_.patch) {
+      Report("patch", UnifiedDiff(json::EncodeYaml(*want_.patch),
+                                  json::EncodeYaml(json::ToJsonPatch(got_.patch)), kPlain));
+    }
+    if (want_.changes) {
+      std::vector<Json> changes;
+      for (const auto& change : got_.changes) {
+        changes.push_back({{"mutator", change.mutator}, {"path", change.path}});
+      }
+      Report("changes", DiffOfLists(*want_.changes, changes));
+    }
+    if (want_.findings) {
+      std::vector<Json> findings;
+      for (const auto& finding : got_.findings) {
+        findings.push_back({{"rule", finding.rule == nullptr ? "" : finding.rule->id},
+                            {"field", finding.field},
+                            {"mode", schemas::ModeName(finding.mode)}});
+      }
+      Report("findings", DiffOfLists(*want_.findings, findings));
+    }
+    if (want_.warnings) {
+      Report("warnings",
+             UnifiedDiff(Join(*want_.warnings, "\n"), Join(got_.warnings, "\n"), kPlain));
+    }
+  }
+
+ private:
+  void Report(const char* what, std::string difference) {
+    if (!difference.empty()) result_.failures.push_back({what, std::move(difference)});
+  }
+
+  inline static const Paint kPlain{ColorMode::kNever, false};
+  const offline::Expectation& want_;
+  const admission::Verdict& got_;
+  CaseResult& result_;
+};
+
+SuiteResult RunSuite(const offline::Suite& suite, Time now) {
+  SuiteResult result;
+  result.file = suite.file;
+  result.name = suite.name;
+  for (const offline::TestCase& test : suite.cases) {
+    CaseResult& outcome = result.cases.emplace_back();
+    outcome.name = test.name;
+    outcome.line = test.line;
+    const admission::Verdict verdict = Admit(test, suite, now);
+    Comparison(test.expect, verdict, outcome).Run();
+  }
+  return result;
+}
+
+}  // namespace
+
+int RunTest(const TestOptions& options, Streams& io) {
+  if (options.paths.empty()) {
+    PrintError(io.err, "no suites to run", "give files or folders, or - for standard input");
+    return kExitUnusable;
+  }
+  std::vector<SuiteResult> results;
+  bool bad = false;
+  bool failed = false;
+  const auto files = offline::ReadSuites(options.paths, io.in);
+  if (files.empty()) {
+    PrintError(io.err, "no suites in " + Join(options.paths, ", "),
+               "a suite is a YAML file with a list of cases");
+    return kExitUnusable;
+  }
+  for (const offline::SuiteFile& file : files) {
+    if (!file.issues.empty()) {
+      bad = true;
+      const offline::InputText& input = file.source->input;
+      io.err << json::Render(file.issues, input.name, input.text);
+      results.push_back({input.name, input.name, {}, "the suite is invalid"});
+      continue;
+    }
+    io.err << json::Render(file.warnings, file.source->input.name, file.source->input.text);
+    for (const offline::Suite& suite : file.suites) {
+      results.push_back(RunSuite(suite, options.now));
+      failed = failed || results.back().Failures() > 0;
+    }
+  }
+  if (options.output == "junit") {
+    PrintJunit(results, io.out);
+  } else {
+    PrintResults(results, Paint(options.color, io.out_is_terminal), io.out);
+  }
+  return bad ? kExitUnusable : failed ? kExitDenied : kExitDone;
+}
+
+void AddTest(CLI::App& parent, Streams& io, int& exit_code) {
+  auto options = std::make_shared<TestOptions>();
+  CLI::App* command = parent.add_subcommand("test", "Run policy test suites");
+  command
+      ->add_option("PATH", options->paths,
+                   "Suite files, folders with suites, or - for standard input")
+      ->type_name("")
+      ->envname("MINDGATE_TEST_PATH");
+  SetChoices(*command->add_option("-o,--output", options->output, "Output format")
+                  ->capture_default_str()
+                  ->envname("MINDGATE_TEST_OUTPUT"),
+             {"text", "junit"});
+  AddColorOption(*command, options->color);
+  command->footer(R"(A suite lists objects and the decisions expected for them:
+  name: our services
+  config: {rules: {MG050: enforce}}        # content of mindgate.yaml, or a file name
+  cases:
+    - name: the chat service is scheduled by Volcano
+      input: ../manifests/chat.yaml        # or the object itself
+      expect:
+        outcome: admitted
+        changes: [{mutator: scheduler-name, path: /spec/template/spec/schedulerName}]
+        findings: []
+
+Exit codes: 0 all cases passed, 1 a case failed, 2 a suite is invalid.
+
+Examples:
+  mindgate test policies/
+  mindgate test -o junit policies/ > report.xml)");
+  command->callback([options, &io, &exit_code] {
+    options->now = SystemClock().WallNow();
+    exit_code = RunTest(*options, io);
+  });
+}
+
+}  // namespace mindgate::cli

@@ -1,0 +1,120 @@
+#include "cli/status/snapshot.h"
+
+#include <CLI/CLI.hpp>
+#include <istream>
+#include <iterator>
+#include <memory>
+#include <ostream>
+#include <utility>
+
+#include "base/clock.h"
+#include "base/files.h"
+#include "base/print_error.h"
+#include "cli/console/commands.h"
+#include "cli/console/connection.h"
+#include "cli/console/flags.h"
+#include "cli/console/kube_flags.h"
+#include "cli/status/status.h"
+#include "offline/inputs.h"
+
+namespace mindgate::cli {
+namespace {
+
+// The rights of what is written: names and labels of all namespaces are in it.
+constexpr unsigned kFileMode = 0600;
+
+std::optional<std::string> TakeText(kube::Client& client, Time now,
+                                    const what_if::SnapshotOptions& options, Streams& io) {
+  auto text = what_if::TakeSnapshot(client, now, options, {});
+  if (text) return *std::move(text);
+  PrintError(io.err,
+             (options.scaling_rules ? "the cluster cannot be read: " : "faults cannot be read: ") +
+                 text.error().message,
+             "it takes the rights to list ConfigMaps in mindx-dl and, without ClusterD, in "
+             "kube-system and the namespaces of rescheduling.publicFaults, nodes, and the pods and "
+             "PodGroups of all namespaces" +
+                 std::string(options.scaling_rules
+                                 ? ", and to read ConfigMaps with scaling rules in theirs"
+                                 : ""));
+  return std::nullopt;
+}
+
+std::optional<what_if::ClusterSnapshot> Understand(const std::string& text, const std::string& name,
+                                                   Streams& io) {
+  auto snapshot = what_if::ReadSnapshot(text);
+  if (snapshot) return *std::move(snapshot);
+  io.err << json::Render(snapshot.error(), name, text);
+  return std::nullopt;
+}
+
+// At most one byte more than a snapshot may have.
+std::string ReadAll(std::istream& in) {
+  std::string text;
+  char chunk[64 * 1024];
+  while (text.size() <= what_if::kMaxSnapshot &&
+         (in.read(chunk, sizeof chunk) || in.gcount() > 0)) {
+    text.append(chunk, static_cast<size_t>(in.gcount()));
+  }
+  return text;
+}
+
+}  // namespace
+
+std::optional<what_if::ClusterSnapshot> ReadCluster(kube::Client& client, Time now,
+                                                    const what_if::SnapshotOptions& options,
+                                                    Streams& io) {
+  const auto text = TakeText(client, now, options, io);
+  if (!text) return std::nullopt;
+  return Understand(*text, "the cluster", io);
+}
+
+std::optional<what_if::ClusterSnapshot> ReadSnapshotFile(const std::string& path, Streams& io) {
+  if (path == "-") return Understand(ReadAll(io.in), offline::kStdin, io);
+  const auto text = mindgate::ReadFile(path, what_if::kMaxSnapshot);
+  if (text) return Understand(*text, path, io);
+  PrintError(io.err, "snapshot " + path + ": " + text.error().message(),
+             "create one with `mindgate snapshot -o " + path + "`");
+  return std::nullopt;
+}
+
+int RunSnapshot(const SnapshotCommandOptions& options, Streams& io) {
+  const SystemClock clock;
+  const auto connection = Connect(options.cluster, clock, ForPeople(), io);
+  if (connection == nullptr) return kExitUnusable;
+  const Time now = clock.WallNow();
+  kube::Client& client = connection->client();
+  auto text = TakeText(client, now, {.public_faults = WatcherOf(client, now).public_faults}, io);
+  if (!text) return kExitUnusable;
+  if (options.output == "-") {
+    io.out << *text;
+    return kExitDone;
+  }
+  const std::string folder = FolderOf(options.output);
+  const std::string name = options.output.substr(options.output.rfind('/') + 1);
+  const auto written = WriteFiles(folder, {{name, *std::move(text), kFileMode}});
+  if (written) return kExitDone;
+  PrintError(io.err, "snapshot " + options.output + ": " + written.error().message());
+  return kExitDenied;
+}
+
+void AddSnapshot(CLI::App& parent, Streams& io, int& exit_code) {
+  auto options = std::make_shared<SnapshotCommandOptions>();
+  CLI::App* command =
+      parent.add_subcommand("snapshot", "Save what decisions need of a cluster, for what-if");
+  AddFlag(*command, "-o,--output", options->output, "File to write, or - for standard output",
+          "SNAPSHOT_OUTPUT", "FILE");
+  AddClusterFlags(*command, options->cluster);
+  command->footer(
+      R"(The snapshot is one JSON document with nodes, pods, PodGroups, fault reports and scaling rules of all namespaces,
+and of each only what decisions about faults, placement and scaling read. It holds no Secrets, no environment
+variables and no volumes. Only its owner can read the file. `mindgate what-if --snapshot` reads it.
+Exit codes: 0 success, 1 the file cannot be written, 2 the cluster cannot be read.
+
+Examples:
+  mindgate snapshot -o cluster.json
+  mindgate what-if --node npu-3 --snapshot cluster.json
+  mindgate snapshot | mindgate what-if --drain pool=blue --snapshot -)");
+  command->callback([options, &io, &exit_code] { exit_code = RunSnapshot(*options, io); });
+}
+
+}  // namespace mindgate::cli

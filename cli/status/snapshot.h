@@ -1,0 +1,33 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "base/time.h"
+#include "cli/console/streams.h"
+#include "kube/access.h"
+#include "kube/client.h"
+#include "what_if/snapshot.h"
+
+namespace mindgate::cli {
+
+struct SnapshotCommandOptions {
+  kube::AccessFlags cluster = {};
+  std::string output = "-";  // a file, or - for standard output
+};
+
+// `mindgate snapshot`: writes what decisions need of the cluster to a file that only its owner can
+// read. Returns kExitUnusable if the cluster cannot be read, kExitDenied if the file cannot be
+// written.
+int RunSnapshot(const SnapshotCommandOptions& options, Streams& io);
+
+// The cluster as a snapshot. Nothing if it cannot be read; `io.err` says why.
+std::optional<what_if::ClusterSnapshot> ReadCluster(kube::Client& client, Time now,
+                                                    const what_if::SnapshotOptions& options,
+                                                    Streams& io);
+
+// The snapshot in a file, or in standard input for "-". Nothing if it is not one; `io.err` says
+// why.
+std::optional<what_if::ClusterSnapshot> ReadSnapshotFile(const std::string& path, Streams& io);
+
+}  // namespace mindgate::cli

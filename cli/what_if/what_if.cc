@@ -1,0 +1,184 @@
+#include "cli/what_if/what_if.h"
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <ostream>
+#include <utility>
+
+#include "base/clock.h"
+#include "base/print_error.h"
+#include "cli/console/commands.h"
+#include "cli/console/connection.h"
+#include "cli/console/flags.h"
+#include "cli/console/kube_flags.h"
+#include "cli/console/print.h"
+#include "cli/status/snapshot.h"
+#include "cli/status/status.h"
+#include "cli/what_if/what_if_page.h"
+#include "cli/what_if/what_if_print.h"
+#include "offline/evaluate.h"
+
+namespace mindgate::cli {
+namespace {
+
+// The cluster, and the namespace of objects that do not set one.
+struct Ground {
+  what_if::ClusterSnapshot snapshot;
+  std::string ns;
+  std::chrono::seconds grace_over_time;
+  schemas::Config config;
+};
+
+std::optional<Ground> ReadGround(const WhatIfOptions& options, Streams& io) {
+  auto config = offline::LoadConfigFile(options.config_file, io.err);
+  if (!config) return std::nullopt;
+  const std::string& given = options.cluster.default_namespace;
+  if (!options.snapshot.empty()) {
+    auto snapshot = ReadSnapshotFile(options.snapshot, io);
+    if (!snapshot) return std::nullopt;
+    const std::chrono::seconds grace_over_time = config->grace_over_time;
+    return Ground{*std::move(snapshot), given.empty() ? "default" : given, grace_over_time,
+                  *std::move(config)};
+  }
+  const SystemClock clock;
+  const auto connection = Connect(options.cluster, clock, ForPeople(), io);
+  if (connection == nullptr) return std::nullopt;
+  const Time now = clock.WallNow();
+  kube::Client& client = connection->client();
+  const doctor::WatcherState of_watcher = WatcherOf(client, now);
+  auto snapshot = ReadCluster(client, now, {.public_faults = of_watcher.public_faults}, io);
+  if (!snapshot) return std::nullopt;
+  const std::chrono::seconds grace_over_time =
+      options.config_file.empty() ? of_watcher.grace_over_time : config->grace_over_time;
+  return Ground{*std::move(snapshot), connection->ns(), grace_over_time, *std::move(config)};
+}
+
+// The manifests after admission; nothing if one is invalid or would be denied. Nothing that is
+// denied can fail.
+std::optional<offline::Evaluation> Admit(const WhatIfOptions& options, const Ground& ground,
+                                         Streams& io) {
+  offline::InputOptions input;
+  input.files = options.manifests;
+  input.ns = ground.ns;
+  input.config_file = options.config_file;
+  input.now = ground.snapshot.taken;
+  auto evaluation = offline::Evaluate(input, {}, io.in, io.err);
+  if (!evaluation) return std::nullopt;
+  if (ExitCode(evaluation->decisions) == kExitDone) return evaluation;
+  PrintFaults(evaluation->decisions, io.err);
+  PrintFindings(evaluation->decisions, false, Paint(options.color, io.err_is_terminal), io.err);
+  PrintError(io.err, "the manifest would not be admitted, so nothing can be said of it",
+             "`mindgate apply -f FILE -o table` shows all findings");
+  return std::nullopt;
+}
+
+std::vector<what_if::ManifestObject> ObjectsOf(
+    const std::optional<offline::Evaluation>& evaluation) {
+  std::vector<what_if::ManifestObject> objects;
+  if (!evaluation) return objects;
+  for (const offline::Decision& decision : evaluation->decisions) {
+    if (decision.ObjectAfter() != nullptr) {
+      objects.push_back({decision.ObjectAfter(), decision.ns});
+    }
+  }
+  return objects;
+}
+
+}  // namespace
+
+int RunWhatIf(const WhatIfOptions& options, Streams& io) {
+  if (options.question.empty() && options.manifests.empty()) {
+    PrintError(io.err, "nothing is supposed to happen",
+               "give --node, --card, --fault, --drain or --manifest");
+    return kExitUnusable;
+  }
+  const auto ground = ReadGround(options, io);
+  if (!ground) return kExitUnusable;
+  const auto hypothesis = what_if::ReadQuestion(options.question, ground->snapshot,
+                                                what_if::TakeInventory(ground->snapshot));
+  if (!hypothesis) {
+    for (const what_if::Problem& problem : hypothesis.error()) {
+      PrintError(io.err, problem.what, problem.hint);
+    }
+    return kExitUnusable;
+  }
+  std::optional<offline::Evaluation> evaluation;
+  if (!options.manifests.empty()) {
+    evaluation = Admit(options, *ground, io);
+    if (!evaluation) return kExitUnusable;
+  }
+  const what_if::Answer answer = what_if::AnswerOf(
+      ground->snapshot, ObjectsOf(evaluation), *hypothesis,
+      {.scheduler = ground->config.scheduler, .npu_resources = ground->config.npu_resources});
+  const WarningSink warn = PrintWarnings(io.err);
+  for (const std::string& problem : answer.problems) warn(problem);
+  const WhatIfReport report{ground->snapshot.taken, what_if::Sentences(*hypothesis),
+                            options.manifests, answer, ground->grace_over_time};
+  if (options.output == "json") {
+    PrintWhatIfJson(report, io.out);
+  } else if (options.output == "html") {
+    io.out << WhatIfPage(report);
+  } else {
+    PrintWhatIf(report, Paint(options.color, io.out_is_terminal), io.out);
+  }
+  return answer.fine() ? kExitDone : kExitDenied;
+}
+
+void AddWhatIf(CLI::App& parent, Streams& io, int& exit_code) {
+  auto options = std::make_shared<WhatIfOptions>();
+  CLI::App* command = parent.add_subcommand(
+      "what-if", "Show what would become of the cluster if a node or a card failed");
+  const auto add_list = [&](const std::string& name, std::vector<std::string>& values,
+                            const std::string& description, const std::string& variable,
+                            const std::string& type) {
+    command->add_option(name, values, description)
+        ->allow_extra_args(false)
+        ->type_name(type)
+        ->envname("MINDGATE_WHAT_IF_" + variable);
+  };
+  add_list("--node", options->question.nodes, "A node that is lost; may be repeated", "NODE",
+           "NODE");
+  add_list("--card", options->question.cards,
+           "A card that becomes unhealthy, as in npu-3/5; may be repeated", "CARD", "NODE/CARD");
+  add_list("--fault", options->question.faults,
+           "A fault code of MindCluster: CODE@NODE/CARD of a chip, CODE@NODE of a node or its "
+           "switches; may be repeated",
+           "FAULT", "CODE@PLACE");
+  add_list("--drain", options->question.drains,
+           "Label selector for nodes that are cordoned and emptied; may be repeated", "DRAIN",
+           "SELECTOR");
+  add_list("--manifest", options->manifests,
+           "File, folder, glob, http(s) URL, or -, with objects that count as applied before "
+           "anything fails; may be repeated",
+           "MANIFEST", "PATH");
+  AddFlag(*command, "--snapshot", options->snapshot,
+          "File of `mindgate snapshot`, or - for standard input, instead of the live cluster",
+          "WHAT_IF_SNAPSHOT", "FILE");
+  AddFlag(*command, "--config", options->config_file,
+          "Configuration file for the admission of manifests, mindgate.yaml (default: built-in "
+          "defaults)",
+          "CONFIG", "FILE");
+  SetChoices(
+      *AddFlag(*command, "-o,--output", options->output, "Output format", "WHAT_IF_OUTPUT", "TEXT"),
+      {"text", "json", "html"});
+  AddColorOption(*command, options->color);
+  AddKubeFlags(*command, options->cluster);
+  command->footer(
+      R"(Everything that is given happens at once. MindCluster's decisions, LeaderWorkerSet, the rules of elastic scaling and
+the scheduler of `mindgate simulate` then act until nothing moves any more. Nothing is written to the cluster.
+Processors, memory, affinity, disruption budgets and the links between chips are not looked at.
+Exit codes: 0 everything finds its place again, 1 something stays down, is broken or shrinks, 2 the arguments, the
+snapshot or a manifest are invalid, or the cluster cannot be read.
+
+Examples:
+  mindgate what-if --node npu-3
+  mindgate what-if --card npu-3/5 --card npu-4/0
+  mindgate what-if --fault 80E18005@npu-3/5 -o json
+  mindgate what-if --drain pool=blue && kubectl drain -l pool=blue
+  mindgate what-if --manifest chat.yaml --node npu-3 --snapshot cluster.json)");
+  command->callback([options, &io, &exit_code] { exit_code = RunWhatIf(*options, io); });
+}
+
+}  // namespace mindgate::cli

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/console/paint.h"
+#include "cli/console/streams.h"
+#include "kube/access.h"
+#include "what_if/hypothesis.h"
+
+namespace mindgate::cli {
+
+struct WhatIfOptions {
+  kube::AccessFlags cluster = {};
+  what_if::Question question = {};
+  std::vector<std::string> manifests = {};  // files, folders, globs or "-"
+  std::string snapshot = {};                // a file, or "-"; empty: the live cluster
+  std::string config_file = {};             // for the admission of the manifests
+  std::string output = "text";              // or "json", "html"
+  ColorMode color = ColorMode::kAuto;
+};
+
+// Says what would become of a cluster. Returns kExitDenied if something stays down, is broken or
+// shrinks, kExitUnusable if the question, the snapshot or a manifest is invalid.
+int RunWhatIf(const WhatIfOptions& options, Streams& io);
+
+}  // namespace mindgate::cli

@@ -1,0 +1,290 @@
+#include "cli/what_if/what_if_print.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <ostream>
+#include <utility>
+
+#include "base/text.h"
+#include "cli/console/output.h"
+#include "cli/console/print.h"
+#include "cli/status/grace.h"
+#include "offline/results_json.h"
+
+namespace mindgate::cli {
+namespace {
+
+using OrderedJson = nlohmann::ordered_json;
+using what_if::Deed;
+using what_if::Fate;
+using what_if::Forecast;
+using what_if::GroupChange;
+using what_if::Hit;
+using what_if::InstanceForecast;
+using what_if::Move;
+using what_if::ServiceForecast;
+using what_if::Step;
+
+// A line names no more pods; JSON has them all.
+constexpr size_t kMaxNamed = 8;
+
+std::string Listed(const std::vector<std::string>& texts) { return JoinFirst(texts, kMaxNamed); }
+
+std::string DeedText(Deed deed, std::chrono::seconds grace_over_time) {
+  switch (deed) {
+    case Deed::kDeleted:
+      return "deleted at once";
+    case Deed::kEvicted:
+      return EvictedText(grace_over_time);
+    case Deed::kAnnotated:
+      return "annotated, for infer-operator to replace";
+    case Deed::kDrained:
+      return "evicted";
+    case Deed::kMovedByKubernetes:
+      return "evicted by Kubernetes after 5 minutes";
+    case Deed::kDeletedByKubernetes:
+      return "deleted by Kubernetes about a minute after the Node went";
+    case Deed::kMadeAnew:
+      return "made anew";
+    case Deed::kLeftAlone:
+      return "left alone";
+    case Deed::kFails:
+      return "not restarted, though MindCluster tries";
+  }
+  return "";
+}
+
+Color ColorOf(const InstanceForecast& instance) {
+  if (instance.fate == Fate::kMoves) return Color::kGreen;
+  return instance.fate == Fate::kPartly || instance.fate == Fate::kHeld ? Color::kYellow
+                                                                        : Color::kRed;
+}
+
+size_t PlacesOf(const InstanceForecast& instance) {
+  const auto homeless = std::count_if(instance.moves.begin(), instance.moves.end(),
+                                      [](const Move& move) { return move.to.empty(); });
+  return instance.pods - static_cast<size_t>(homeless);
+}
+
+std::string Number(size_t count, const std::string& one, const std::string& several) {
+  return std::to_string(count) + " " + (count == 1 ? one : several);
+}
+
+std::string ShapeText(const std::optional<size_t>& shape, size_t shapes) {
+  return shape ? std::to_string(*shape + 1) + " of " + std::to_string(shapes) : "none";
+}
+
+void PrintForecast(const std::string& title, const Forecast& forecast,
+                   std::chrono::seconds grace_over_time, const Paint& paint, std::ostream& out) {
+  out << title << "\n";
+  for (const InstanceForecast& instance : forecast.instances) {
+    out << "\n"
+        << paint(Color::kBold, InstanceTitle(instance)) << ": "
+        << paint(ColorOf(instance), InstanceVerdict(instance)) << "\n";
+    for (const auto& [word, text] : InstanceRows(instance, grace_over_time)) {
+      out << "  " << Padded(word, 8) << text << "\n";
+    }
+  }
+  if (!forecast.services.empty()) {
+    out << "\n";
+    Table table({"SERVICE", "RULE", "SHAPE", "INSTANCES THAT RUN"});
+    for (const ServiceForecast& service : forecast.services) {
+      table.Add({service.service.ns + "/" + service.service.job_id, service.service.rule,
+                 ShapeChange(service), GroupChanges(service)});
+    }
+    table.Print(paint, out);
+  }
+  out << "\n" << Summary(forecast) << "\n";
+}
+
+OrderedJson ForecastJson(const Forecast& forecast) {
+  OrderedJson instances = OrderedJson::array();
+  for (const InstanceForecast& instance : forecast.instances) {
+    OrderedJson hits = OrderedJson::array();
+    for (const Hit& hit : instance.hits) {
+      hits.push_back({{"pod", hit.pod}, {"node", hit.node}, {"why", hit.why}});
+    }
+    OrderedJson steps = OrderedJson::array();
+    for (const Step& step : instance.steps) {
+      steps.push_back(
+          {{"step", what_if::DeedName(step.deed)}, {"pods", step.pods}, {"why", step.why}});
+    }
+    OrderedJson moves = OrderedJson::array();
+    for (const Move& move : instance.moves) {
+      moves.push_back({{"pod", move.pod}, {"from", move.from}, {"to", move.to}});
+    }
+    instances.push_back({{"namespace", instance.ns},
+                         {"owner", instance.owner},
+                         {"podGroup", instance.pod_group},
+                         {"pods", instance.pods},
+                         {"new", instance.is_new},
+                         {"already", instance.already},
+                         {"hits", std::move(hits)},
+                         {"steps", std::move(steps)},
+                         {"moves", std::move(moves)},
+                         {"fate", what_if::FateName(instance.fate)},
+                         {"why", instance.why},
+                         {"mend", instance.mend}});
+  }
+  OrderedJson services = OrderedJson::array();
+  for (const ServiceForecast& service : forecast.services) {
+    const auto shape = [](const std::optional<size_t>& of) {
+      return of ? OrderedJson(*of + 1) : OrderedJson(nullptr);
+    };
+    OrderedJson groups = OrderedJson::array();
+    for (const GroupChange& group : service.groups) {
+      groups.push_back({{"group", group.group}, {"before", group.before}, {"after", group.after}});
+    }
+    services.push_back({{"namespace", service.service.ns},
+                        {"jobID", service.service.job_id},
+                        {"rule", service.service.rule},
+                        {"shapes", service.shapes},
+                        {"before", shape(service.before)},
+                        {"after", shape(service.after)},
+                        {"shrinks", service.shrinks()},
+                        {"groups", std::move(groups)}});
+  }
+  return {{"fine", forecast.fine()},
+          {"instances", std::move(instances)},
+          {"services", std::move(services)},
+          {"otherPods", forecast.others}};
+}
+
+}  // namespace
+
+std::string InstanceTitle(const InstanceForecast& instance) {
+  return instance.ns + "/" + instance.owner +
+         (instance.pod_group.empty() ? "" : " (PodGroup " + instance.pod_group + ")");
+}
+
+std::string InstanceVerdict(const InstanceForecast& instance) {
+  std::string verdict;
+  switch (instance.fate) {
+    case Fate::kMoves:
+      verdict = instance.is_new          ? "fits"
+                : instance.moves.empty() ? "is not affected"
+                                         : "finds its place again";
+      break;
+    case Fate::kPartly:
+      verdict = "has places for " + std::to_string(PlacesOf(instance)) + " of " +
+                Number(instance.pods, "pod", "pods");
+      break;
+    case Fate::kNoRoom:
+      verdict = instance.is_new ? "does not fit" : "is down";
+      break;
+    case Fate::kHeld:
+      verdict = "waits behind the gate";
+      break;
+    case Fate::kBroken:
+      verdict = "stays broken";
+      break;
+    case Fate::kLost:
+      verdict = "is gone";
+      break;
+  }
+  return verdict + (instance.already ? ", as it is already" : "");
+}
+
+std::vector<std::pair<std::string, std::string>> InstanceRows(
+    const InstanceForecast& instance, std::chrono::seconds grace_over_time) {
+  std::vector<std::pair<std::string, std::string>> rows;
+  std::vector<std::string> hits;
+  for (const Hit& hit : instance.hits) {
+    hits.push_back(hit.pod + " on " + hit.node + " (" + hit.why + ")");
+  }
+  if (!hits.empty()) {
+    rows.emplace_back("hit", std::to_string(hits.size()) + " of " +
+                                 Number(instance.pods, "pod", "pods") + ": " + Listed(hits));
+  }
+  for (const Step& step : instance.steps) {
+    rows.emplace_back("then", Number(step.pods.size(), "pod is ", "pods are ") +
+                                  DeedText(step.deed, grace_over_time) + " (" + step.why +
+                                  "): " + Listed(step.pods));
+  }
+  std::vector<std::string> placed;
+  std::vector<std::string> homeless;
+  for (const Move& move : instance.moves) {
+    if (move.to.empty()) {
+      homeless.push_back(move.pod);
+    } else {
+      placed.push_back(move.pod + " on " + move.to);
+    }
+  }
+  if (!placed.empty()) rows.emplace_back("fits", Listed(placed));
+  if (!homeless.empty()) rows.emplace_back("waits", Listed(homeless));
+  if (!instance.why.empty()) rows.emplace_back("why", instance.why);
+  if (!instance.mend.empty()) rows.emplace_back("mend", instance.mend);
+  return rows;
+}
+
+std::string ShapeChange(const ServiceForecast& service) {
+  const std::string before = ShapeText(service.before, service.shapes);
+  const std::string after = ShapeText(service.after, service.shapes);
+  return before == after ? before : before + " -> " + after;
+}
+
+std::string GroupChanges(const ServiceForecast& service) {
+  std::vector<std::string> texts;
+  for (const GroupChange& group : service.groups) {
+    texts.push_back(group.group + " " + std::to_string(group.before) +
+                    (group.before == group.after ? "" : " -> " + std::to_string(group.after)));
+  }
+  return Join(texts, ", ");
+}
+
+std::string Summary(const Forecast& forecast) {
+  size_t good = 0;
+  size_t bad = 0;
+  for (const InstanceForecast& instance : forecast.instances) {
+    if (instance.already) continue;
+    (instance.fate == Fate::kMoves ? good : bad) += 1;
+  }
+  const auto shrinking =
+      static_cast<size_t>(std::count_if(forecast.services.begin(), forecast.services.end(),
+                                        [](const auto& service) { return service.shrinks(); }));
+  if (good + bad + shrinking + forecast.others == 0) return "Nothing changes.";
+  std::vector<std::string> texts;
+  if (good > 0)
+    texts.push_back(Number(good, "instance finds its place", "instances find their place"));
+  if (bad > 0) texts.push_back(Number(bad, "instance does not", "instances do not"));
+  if (good == 0 && bad > 0) {
+    texts = {Number(bad, "instance does not find its place", "instances do not find their place")};
+  }
+  if (shrinking > 0) texts.push_back(Number(shrinking, "service shrinks", "services shrink"));
+  if (forecast.others > 0) {
+    texts.push_back(Number(forecast.others, "pod without NPUs goes, which its owner makes again",
+                           "pods without NPUs go, which their owners make again"));
+  }
+  return Join(texts, "; ") + ".";
+}
+
+std::string AppliedTitle(const WhatIfReport& report) {
+  return "If " + Listed(report.manifests) + " were applied:";
+}
+
+std::string SupposedTitle(const WhatIfReport& report) {
+  std::string title = report.manifests.empty() ? "Suppose that:" : "Suppose that then:";
+  for (const std::string& sentence : report.supposed) title += "\n  " + sentence;
+  return title;
+}
+
+void PrintWhatIf(const WhatIfReport& report, const Paint& paint, std::ostream& out) {
+  const auto& [applied, happens, problems] = report.answer;
+  if (applied) PrintForecast(AppliedTitle(report), *applied, report.grace_over_time, paint, out);
+  if (applied && happens) out << "\n";
+  if (happens) PrintForecast(SupposedTitle(report), *happens, report.grace_over_time, paint, out);
+}
+
+void PrintWhatIfJson(const WhatIfReport& report, std::ostream& out) {
+  const what_if::Answer& answer = report.answer;
+  OrderedJson json = {{"taken", FormatTime(report.taken)},
+                      {"fine", answer.fine()},
+                      {"supposed", report.supposed},
+                      {"manifests", report.manifests}};
+  json["applied"] = answer.applied ? ForecastJson(*answer.applied) : OrderedJson(nullptr);
+  json["happens"] = answer.happens ? ForecastJson(*answer.happens) : OrderedJson(nullptr);
+  json["problems"] = answer.problems;
+  out << offline::Dump(json) << "\n";
+}
+
+}  // namespace mindgate::cli

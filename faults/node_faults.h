@@ -1,0 +1,68 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/time.h"
+#include "faults/levels.h"
+
+namespace mindgate::faults {
+
+// A fault of a chip, or of all chips of a node.
+struct ChipFault {
+  std::string chip;  // "Ascend910-3"; empty: of all
+  FaultLevel level = FaultLevel::kNotHandle;
+  std::vector<std::string> codes;  // as written; may be empty
+  std::optional<Time> since{};     // when the first of them was raised
+  bool operator==(const ChipFault&) const = default;
+};
+
+// What the device plugin, or ClusterD for it, says of the chips of a node.
+struct DeviceFaults {
+  std::set<std::string, std::less<>> unhealthy{};          // pods that use them are faulty
+  std::set<std::string, std::less<>> network_unhealthy{};  // no new pods, and nothing else
+  std::set<std::string, std::less<>> recovering{};         // being reset
+  std::vector<ChipFault> faults{};
+  std::string chip_type{};  // "Ascend910", as the keys name it
+  std::optional<Time> updated{};
+  bool operator==(const DeviceFaults&) const = default;
+
+  // Whether the chip has a fault that subHealthyStrategy is asked about.
+  bool IsSubHealthy(std::string_view chip) const;
+};
+
+// As NodeD and switches speak of a node.
+enum class NodeStatus : uint8_t { kHealthy, kSubHealthy, kPreSeparate, kUnhealthy };
+std::string_view NodeStatusName(NodeStatus status);
+
+// What NodeD says of the machine, or the device plugin of its switches. Without a ConfigMap the
+// machine is healthy: NodeD writes one only while something is wrong.
+struct HardwareFaults {
+  NodeStatus status = NodeStatus::kHealthy;
+  std::vector<std::string> codes{};
+  std::optional<Time> since{};
+  std::optional<Time> updated{};
+  bool operator==(const HardwareFaults&) const = default;
+};
+
+struct NodeFaults {
+  DeviceFaults devices{};
+  HardwareFaults machine{};
+  HardwareFaults switches{};
+  bool operator==(const NodeFaults&) const = default;
+
+  // Whether all pods of the node are faulty.
+  bool IsUnhealthy() const {
+    return machine.status == NodeStatus::kUnhealthy || switches.status == NodeStatus::kUnhealthy;
+  }
+  // Whether there is anything to tell.
+  bool IsClean() const;
+};
+
+using FaultsByNode = std::map<std::string, NodeFaults, std::less<>>;
+
+}  // namespace mindgate::faults

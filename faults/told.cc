@@ -1,0 +1,282 @@
+#include "faults/told.h"
+
+#include <algorithm>
+
+#include "json/text_at.h"
+
+namespace mindgate::faults {
+namespace {
+
+// Resources of which a cluster has chips; more are made up.
+constexpr size_t kMaxChipTypes = 8;
+// How the names of ConfigMaps begin, apart from what they report.
+constexpr std::string_view kClusterReports = "cluster-info-";
+constexpr std::string_view kNodeReports = "mindx-dl-";
+constexpr const char* kDefaultChipType = "Ascend910";
+
+void Later(const std::optional<Time>& time, std::optional<Time>& newest) {
+  if (time && (!newest || *newest < *time)) newest = time;
+}
+
+// Without what changes although nothing happens.
+template <typename Faults>
+void Trim(std::optional<Faults>& faults) {
+  if (!faults) return;
+  faults->updated.reset();
+  if constexpr (requires { faults->chip_type; }) faults->chip_type.clear();
+  if (*faults == Faults()) faults.reset();
+}
+
+// When a part tells of the node; nothing: it does not.
+std::optional<Time> TimeIn(const std::vector<std::pair<std::string, Time>>& times,
+                           const std::string& node) {
+  const auto found =
+      std::lower_bound(times.begin(), times.end(), node,
+                       [](const auto& each, const std::string& name) { return each.first < name; });
+  if (found == times.end() || found->first != node) return std::nullopt;
+  return found->second;
+}
+
+}  // namespace
+
+Writer WriterOf(const json::Value& config_map) {
+  const std::string name = json::TextAt(config_map, {"metadata", "name"});
+  if (name.starts_with(kClusterReports)) return Writer::kClusterD;
+  const bool is_public = !name.starts_with(kNodeReports) &&
+                         json::FindPath(config_map, {"data", kPublicKey}) != nullptr;
+  return is_public ? Writer::kPublic : Writer::kNodes;
+}
+
+std::optional<Told> Worth(const json::Value& config_map, Writer writer) {
+  std::optional<Report> report =
+      writer == Writer::kPublic ? ReadPublicReport(config_map) : ReadReport(config_map);
+  if (!report) return std::nullopt;
+  Told told;
+  told.speaks = report->speaks;
+  told.problems = std::move(report->problems);
+  for (NodeReport& node : report->nodes) {
+    std::optional<Time> time;
+    if (node.devices) time = node.devices->updated;
+    if (node.switches) Later(node.switches->updated, time);
+    if (time) told.times.emplace_back(node.node, *time);
+    if (node.machine) Later(node.machine->updated, time);
+    Later(time, told.newest);
+    if (node.devices && told.chip_type.empty()) told.chip_type = node.devices->chip_type;
+    Trim(node.devices);
+    Trim(node.machine);
+    Trim(node.switches);
+    if (node.devices || node.machine || node.switches || !node.added.empty()) {
+      told.nodes.push_back(std::move(node));
+    }
+  }
+  // What a message with public faults said counts when another one has taken its place.
+  if (!told.nodes.empty() || writer == Writer::kPublic) {
+    told.version = json::TextAt(config_map, {"metadata", "resourceVersion"});
+  }
+  std::sort(told.times.begin(), told.times.end());
+  told.nodes.shrink_to_fit();
+  told.times.shrink_to_fit();
+  return told;
+}
+
+std::set<std::string> ToldByAll::Put(Writer writer, const std::string& config_map,
+                                     const Told* told) {
+  if (writer == Writer::kPublic) {
+    if (told == nullptr) {
+      public_versions_.erase(config_map);
+      return Named(public_.Forget(config_map));
+    }
+    public_versions_[config_map] = told->version;
+    std::vector<PublicFault> faults;
+    for (const NodeReport& node : told->nodes) {
+      faults.insert(faults.end(), node.added.begin(), node.added.end());
+    }
+    return Named(public_.Put(config_map, faults));
+  }
+  std::set<std::string> changed;
+  std::map<std::string_view, const NodeReport*> now;
+  if (told != nullptr) {
+    for (const NodeReport& node : told->nodes) now[node.node] = &node;
+  }
+  std::set<std::string>& before = of_config_map_[config_map];
+  for (const std::string& node : before) {
+    if (now.contains(node)) continue;
+    const auto found = nodes_.find(node);
+    found->second.erase(config_map);
+    if (found->second.empty()) nodes_.erase(found);
+    changed.insert(node);
+  }
+  before.clear();
+  for (const auto& [name, report] : now) {
+    const std::string node(name);
+    before.insert(node);
+    auto& reports = nodes_[node];
+    const auto [place, is_new] = reports.try_emplace(config_map, OfNode{writer, *report, {}});
+    place->second.version = told->version;
+    if (!is_new && place->second.report == *report) continue;
+    place->second.report = *report;
+    changed.insert(node);
+  }
+  if (before.empty()) of_config_map_.erase(config_map);
+  if (writer == Writer::kNodes && (told == nullptr || told->times.empty())) {
+    node_times_.erase(config_map);
+  } else if (writer == Writer::kNodes) {
+    node_times_[config_map] = told->times;
+  }
+  if (writer == Writer::kNodes && told != nullptr) {
+    if (!told->chip_type.empty() && chip_types_.size() < kMaxChipTypes &&
+        chip_types_.insert(told->chip_type).second) {
+      for (const std::string& node : nodes()) changed.insert(node);
+    }
+  }
+  if (writer != Writer::kClusterD) return changed;
+  if (told == nullptr) {
+    parts_.erase(config_map);
+  } else {
+    parts_[config_map] = {config_map.substr(0, config_map.rfind('-') + 1), told->times,
+                          told->newest, told->speaks};
+  }
+  // Nodes that another part tells of as well may have moved, to this part or from it.
+  if (parts_.size() > 1) {
+    for (const auto& [name, report] : now) changed.emplace(name);
+    for (const auto& [node, reports] : nodes_) {
+      const bool elsewhere = std::any_of(reports.begin(), reports.end(), [&](const auto& each) {
+        return each.second.writer == Writer::kClusterD && each.first != config_map;
+      });
+      if (elsewhere && (told == nullptr || TimeIn(told->times, node))) changed.insert(node);
+    }
+  }
+  return changed;
+}
+
+std::set<std::string> ToldByAll::nodes() const {
+  std::set<std::string> names = Named(public_.nodes());
+  for (const auto& [node, reports] : nodes_) names.insert(node);
+  return names;
+}
+
+// With the names of those that have a serial number.
+std::set<std::string> ToldByAll::Named(const std::set<std::string>& nodes) const {
+  std::set<std::string> names;
+  for (const std::string& node : nodes) {
+    const auto serial = SerialOfKey(node);
+    std::string name = !serial ? node : serials_.node_of ? serials_.node_of(*serial) : "";
+    if (!name.empty()) names.insert(std::move(name));
+  }
+  return names;
+}
+
+void ToldByAll::AddPublic(const std::string& node, DeviceFaults& devices) const {
+  for (const PublicFault& fault : public_.Of(node)) {
+    if (chip_types_.empty()) AddPublicFault(fault, kDefaultChipType, devices);
+    for (const std::string& type : chip_types_) AddPublicFault(fault, type, devices);
+  }
+}
+
+// Another part of the same kind is newer: also one that says that the node is healthy.
+bool ToldByAll::IsOutdated(const std::string& config_map, const std::string& node) const {
+  const auto own = parts_.find(config_map);
+  if (own == parts_.end()) return false;
+  const auto time = TimeIn(own->second.times, node);
+  if (!time) return false;
+  return std::any_of(parts_.begin(), parts_.end(), [&](const auto& part) {
+    if (part.second.kind != own->second.kind) return false;
+    const auto other = TimeIn(part.second.times, node);
+    return other && *time < *other;
+  });
+}
+
+NodeFaults ToldByAll::Merged(const std::string& node, Counting counting) const {
+  FaultsByNode faults;
+  const auto found = nodes_.find(node);
+  if (found != nodes_.end()) {
+    for (const auto& [config_map, each] : found->second) {
+      if (!Counts(each.writer, counting) || IsOutdated(config_map, node)) continue;
+      Merge({.nodes = {each.report}}, faults);
+    }
+  }
+  NodeFaults merged = std::move(faults[node]);
+  if (!counting.nodes) return merged;
+  AddPublic(node, merged.devices);
+  const std::string serial = serials_.serial_of ? serials_.serial_of(node) : "";
+  if (!serial.empty()) AddPublic(KeyOfSerial(serial), merged.devices);
+  return merged;
+}
+
+std::vector<ReportVersion> ToldByAll::ReportsOf(const std::string& node, Counting counting) const {
+  std::vector<ReportVersion> reports;
+  const auto add = [&](const std::string& config_map, const std::string& version) {
+    const size_t slash = config_map.find('/');
+    reports.push_back({config_map.substr(0, slash), config_map.substr(slash + 1), version});
+  };
+  if (const auto found = nodes_.find(node); found != nodes_.end()) {
+    for (const auto& [config_map, each] : found->second) {
+      if (!Counts(each.writer, counting) || IsOutdated(config_map, node)) continue;
+      add(config_map, each.version);
+    }
+  }
+  if (!counting.nodes) return reports;
+  std::set<std::string> of_public = public_.ConfigMapsOf(node);
+  const std::string serial = serials_.serial_of ? serials_.serial_of(node) : "";
+  if (!serial.empty()) of_public.merge(public_.ConfigMapsOf(KeyOfSerial(serial)));
+  for (const std::string& config_map : of_public) {
+    add(config_map, public_versions_.at(config_map));
+  }
+  return reports;
+}
+
+bool ToldByAll::IsOld(Time now) const {
+  if (!clusterd_newest()) return false;
+  const auto newest = clusterd_newest(now + kAhead);
+  return !newest || *newest + kOld < now;
+}
+
+// Whether a node reported after ClusterD did of it.
+bool ToldByAll::IsBehind(Time now) const {
+  const auto newest = clusterd_newest(now + kAhead);
+  const auto is_behind = [&](const std::pair<std::string, Time>& own) {
+    const auto& [node, time] = own;
+    std::optional<Time> theirs;
+    for (const auto& [config_map, part] : parts_) Later(TimeIn(part.times, node), theirs);
+    if (theirs) return *theirs + kBehind < time;
+    // ClusterD does not know the node, so that clocks of two nodes are compared.
+    return newest && time <= now + kAhead && *newest + kBehind < time;
+  };
+  return std::any_of(node_times_.begin(), node_times_.end(), [&](const auto& report) {
+    return std::any_of(report.second.begin(), report.second.end(), is_behind);
+  });
+}
+
+bool ToldByAll::WantsNodes(Source source, Time now) const {
+  if (source != Source::kAuto) return source == Source::kNodes;
+  return !clusterd_speaks() || IsOld(now);
+}
+
+ToldByAll::Counting ToldByAll::CountingFrom(Source source, Time now) const {
+  constexpr Counting kClusterD{.clusterd = true, .nodes = false};
+  constexpr Counting kNodes{.clusterd = false, .nodes = true};
+  if (source != Source::kAuto) return source == Source::kNodes ? kNodes : kClusterD;
+  if (!clusterd_speaks()) return kNodes;
+  return IsOld(now) && IsBehind(now) ? kNodes : kClusterD;
+}
+
+bool ToldByAll::clusterd_speaks() const {
+  return std::any_of(parts_.begin(), parts_.end(),
+                     [](const auto& part) { return part.second.speaks; });
+}
+
+std::optional<Time> ToldByAll::clusterd_newest(Time latest) const {
+  std::optional<Time> newest;
+  for (const auto& [config_map, part] : parts_) {
+    if (part.newest && *part.newest <= latest) {
+      Later(part.newest, newest);
+      continue;
+    }
+    for (const auto& [node, time] : part.times) {
+      if (time <= latest) Later(time, newest);
+    }
+  }
+  return newest;
+}
+
+}  // namespace mindgate::faults

@@ -1,0 +1,258 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "json/issues.h"
+#include "schemas/config.h"
+#include "simulation/job_scenario.h"
+#include "watcher/scaling/decision.h"
+
+// What a scenario file says: a cluster, services on it, what happens to them, and what is expected.
+namespace mindgate::simulation {
+
+// A play keeps every card of every node and every instance in memory, and writes at least one line
+// for each entry of the timeline.
+inline constexpr size_t kMaxNodes = 10'000;
+inline constexpr size_t kMaxInstances = 10'000;
+inline constexpr size_t kMaxEntries = 100'000;
+inline constexpr size_t kMaxExpectations = 10'000;  // the line of each is looked up in the text
+inline constexpr int64_t kMaxNpus = 64;             // of one node; servers have at most 16
+inline constexpr int64_t kMaxPods = 1'000;          // of one instance
+// The highest that is not reserved (k8s.io/api scheduling/v1).
+inline constexpr int64_t kMaxPriority = 1'000'000'000;
+inline constexpr size_t kMaxAllPods = 100'000;  // each is an object of the simulated API server
+
+using Labels = std::map<std::string, std::string, std::less<>>;
+
+struct NodeSpec {
+  std::string name;
+  int64_t npus = 0;
+  Labels labels{};
+  std::string super_pod{};  // empty: it is in none
+};
+
+// Which ConfigMap holds a scaling rule.
+struct RuleKey {
+  std::string ns = "default";
+  std::string name;
+  auto operator<=>(const RuleKey&) const = default;
+};
+
+struct RuleSpec {
+  RuleKey key;
+  std::string text;  // of elastic_scaling.json; may be one that the operator refuses
+};
+
+struct ServiceSpec {
+  std::string job_id;  // no other service of the namespace has it
+  RuleKey rule;
+  std::string name{};  // "chat"; "ns/chat" where another namespace has that jobID too
+};
+
+struct InstanceSpec {
+  size_t service = 0;  // index into Scenario::services
+  std::string job_id;  // as written, empty for the only service
+  // No other instance that is in the namespace of the service at the same time has it.
+  std::string name;
+  std::string group;  // empty: it has no label mind-cluster/group-name
+  int64_t pods = 1;
+  int64_t npus_per_pod = 8;
+  int64_t priority = 0;        // the scheduler places those with a higher one first
+  bool gated = true;           // false: its pods came without admission
+  bool ever_starts = true;     // false: its pods never run, wherever they are
+  bool one_super_pod = false;  // all of its pods go to nodes of one super pod
+  Labels node_selector{};
+  std::optional<std::chrono::seconds> start_time{};        // else as the options say
+  std::optional<std::chrono::seconds> termination_time{};  // likewise
+  std::string workload{};  // whose rolling updates replace it; empty: it is an AscendJob
+};
+
+// How many, by group.
+using Counts = std::map<std::string, int64_t, std::less<>>;
+
+// An expectation about the instances in one state: how many of each group, or which.
+struct Claim {
+  enum class State : uint8_t {
+    kRunning,
+    kStarting,
+    kNoRoom,
+    kHeld,
+    kGivenUp,  // so far, as the next two
+    kWithdrawn,
+    kWouldGiveUp,
+  };
+  State state = State::kRunning;
+  int line = 0;
+  Counts counts;                                  // groups that are not named may differ
+  std::optional<std::vector<std::string>> names;  // sorted; these and no others
+};
+std::string_view StateName(Claim::State state);  // "running", as in the file
+
+// What must not have happened so far.
+struct Never {
+  Counts more_than{};                    // running at once
+  std::vector<std::string> given_up{};   // instances
+  std::vector<std::string> withdrawn{};  // likewise
+  int line = 0;
+  bool empty() const { return more_than.empty() && given_up.empty() && withdrawn.empty(); }
+};
+
+// What must hold at all times between two.
+struct Always {
+  std::chrono::seconds from{0};
+  std::chrono::seconds to{0};
+  std::vector<Claim> claims{};  // of states, not of what has happened
+  Counts at_least{};            // running
+  Counts at_most{};             // likewise
+  std::optional<int64_t> shape{};
+  int line = 0;
+  bool empty() const { return claims.empty() && at_least.empty() && at_most.empty() && !shape; }
+};
+
+struct Expectation {
+  size_t service = 0;
+  std::string job_id;  // as written, empty for the only service
+  std::vector<Claim> claims;
+  std::optional<int64_t> shape;  // 1 is the fullest; 0: none runs whole
+  int shape_line = 0;
+  Never never;
+  std::optional<Always> always;
+  Labels reasons;  // by instance: what the watcher's last word about it must contain
+  int reasons_line = 0;
+};
+
+// What an entry of the timeline does. `node` is an index into Scenario::nodes.
+struct BreakNode {
+  std::string name;
+  size_t node = 0;
+};
+struct RepairNode {
+  std::string name;
+  size_t node = 0;
+};
+struct BreakCards {
+  std::string name;
+  size_t node = 0;
+  int64_t count = 1;
+};
+struct RepairCards {
+  std::string name;
+  size_t node = 0;
+  int64_t count = 1;
+};
+struct Submit {
+  InstanceSpec instance;
+};
+struct Delete {
+  std::string instance;
+  std::string ns{};  // of the instance, as in the following two
+};
+struct FailInstance {
+  std::string instance;
+  std::string ns{};
+};
+struct FailPod {
+  std::string instance;
+  int64_t pod = 0;  // of its pods, from 0
+  std::string ns{};
+};
+// A rolling update of one Deployment: the instances of `workload` that are there.
+struct Rollout {
+  std::string job_id;  // of their service, as written
+  std::string group;   // all of it, unless `instances` says which
+  std::vector<std::string> instances;
+  int64_t max_surge = 1;
+  int64_t max_unavailable = 0;
+  std::string workload{};  // see InstanceSpec
+  size_t service = 0;
+};
+struct Cordon {
+  std::string name;
+  size_t node = 0;
+};
+struct Uncordon {
+  std::string name;
+  size_t node = 0;
+};
+struct NotReady {
+  std::string name;
+  size_t node = 0;
+};
+struct Ready {
+  std::string name;
+  size_t node = 0;
+};
+// Calls of the watcher that fail.
+struct FailCalls {
+  std::string verb;      // "get", "patch", "delete", "evict"; empty: all of them
+  int64_t status = 500;  // 0: no answer within the time of a call
+  std::chrono::seconds lasts{0};
+};
+struct LoseLeader {
+  std::chrono::seconds lasts{0};  // until a replica leads again, which remembers nothing
+};
+struct SetRule {
+  RuleSpec rule;
+};
+struct DeleteRule {
+  RuleKey rule;
+};
+
+struct ScenarioOptions : watcher::scaling::Options {
+  std::chrono::seconds start_time{30};       // from placed to running
+  std::chrono::seconds termination_time{0};  // from the deletion of a pod on a node to its end
+  std::chrono::seconds seen_after{0};        // from a grant until the pods show it
+  std::chrono::seconds watch_delay{0};       // from a change until the watcher is told of it
+  WatchDelays watch_delays{};                // for jobs
+  bool clusterd = true;                      // it runs
+  // Nothing settles unless the scenario says so: what it reports at one time is one report.
+  schemas::Rescheduling rescheduling = [] {
+    schemas::Rescheduling settings;
+    settings.settle = std::chrono::seconds(0);
+    return settings;
+  }();
+  std::chrono::seconds grace_over_time{900};  // of the scheduler
+};
+
+struct SetOptions {
+  ScenarioOptions options;  // all of them, as they are from then on
+};
+
+using Action =
+    std::variant<BreakNode, RepairNode, BreakCards, RepairCards, Cordon, Uncordon, NotReady, Ready,
+                 Submit, Delete, FailInstance, FailPod, Rollout, SetRule, DeleteRule, SetOptions,
+                 FailCalls, LoseLeader, Expectation, ReportFaults, RemoveNode, ChangePod, OtherActs,
+                 ChangeJob, PauseRescheduling, DisableNamespace, JobExpectation>;
+
+struct Entry {
+  std::chrono::seconds at{0};
+  Action action;
+};
+
+struct Scenario {
+  std::string name;             // empty: it has none
+  std::vector<NodeSpec> nodes;  // by name, numbers in names as numbers: npu-2 before npu-10
+  std::vector<RuleSpec> rules;  // at the start
+  ScenarioOptions options;
+  std::vector<ServiceSpec> services;
+  std::vector<JobSpec> jobs;    // then there are no services
+  std::vector<Entry> timeline;  // in order of time; instances of `services` are submitted in it
+};
+
+struct ScenarioReading {
+  std::vector<Scenario> scenarios;  // one a document
+  json::Issues issues;              // every fault, with its place; then there are no scenarios
+  json::Issues warnings;            // what the scenarios should write differently
+};
+
+// Reads a text, which may hold several documents. Never throws, whatever the bytes.
+ScenarioReading ReadScenarios(std::string_view text);
+
+}  // namespace mindgate::simulation

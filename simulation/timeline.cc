@@ -1,0 +1,239 @@
+#include "simulation/timeline.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "base/duration.h"
+
+namespace mindgate::simulation {
+namespace {
+
+using OrderedJson = nlohmann::ordered_json;
+
+// A longer name pushes the text of its own line to the right, and no other.
+constexpr size_t kMaxColumnWidth = 32;
+
+std::string ToTheLeft(std::string_view text, size_t width) {
+  std::string out(text);
+  if (out.size() < width) out.resize(width, ' ');
+  return out;
+}
+
+std::string ToTheRight(const std::string& text, size_t width) {
+  return std::string(width - std::min(width, text.size()), ' ') + text;
+}
+
+std::string ShapeText(const ServiceEnd& service) {
+  if (service.shapes == 0) return "no rule";
+  if (!service.reached) return "no shape of " + std::to_string(service.shapes);
+  return "shape " + std::to_string(*service.reached + 1) + " of " + std::to_string(service.shapes);
+}
+
+std::string EndText(const ServiceEnd& service) {
+  std::string text = ShapeText(service);
+  for (const watcher::scaling::GroupCount& group : service.groups) {
+    text += "; " + (group.group.empty() ? "no group" : group.group) + ": " +
+            std::to_string(group.running) + " running, " + std::to_string(group.starting) +
+            " starting, " + std::to_string(group.held) + " held";
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string_view EventName(EventKind kind) {
+  switch (kind) {
+    case EventKind::kSubmitted:
+      return "submitted";
+    case EventKind::kDeleted:
+      return "deleted";
+    case EventKind::kBroken:
+      return "broken";
+    case EventKind::kRepaired:
+      return "repaired";
+    case EventKind::kCordoned:
+      return "cordoned";
+    case EventKind::kUncordoned:
+      return "uncordoned";
+    case EventKind::kNotReady:
+      return "not ready";
+    case EventKind::kReady:
+      return "ready";
+    case EventKind::kRollout:
+      return "rollout";
+    case EventKind::kOptions:
+      return "options";
+    case EventKind::kCalls:
+      return "calls";
+    case EventKind::kLeader:
+      return "leader";
+    case EventKind::kRule:
+      return "rule";
+    case EventKind::kHeld:
+      return "held";
+    case EventKind::kGranted:
+      return "granted";
+    case EventKind::kPlaced:
+      return "placed";
+    case EventKind::kNoRoom:
+      return "no room";
+    case EventKind::kRunning:
+      return "running";
+    case EventKind::kKept:
+      return "kept";
+    case EventKind::kLost:
+      return "lost";
+    case EventKind::kWithdrawn:
+      return "withdrawn";
+    case EventKind::kGivenUp:
+      return "given up";
+    case EventKind::kWouldGiveUp:
+      return "would give up";
+    case EventKind::kShape:
+      return "shape";
+    case EventKind::kReported:
+      return "reported";
+    case EventKind::kChanged:
+      return "changed";
+    case EventKind::kRestarted:
+      return "restarted";
+    case EventKind::kMarked:
+      return "marked";
+    case EventKind::kWaits:
+      return "waits";
+    case EventKind::kLeftAlone:
+      return "left alone";
+    case EventKind::kWouldRestart:
+      return "would restart";
+    case EventKind::kExpected:
+      return "expected";
+    case EventKind::kNotMet:
+      return "NOT MET";
+    case EventKind::kStopped:
+      return "STOPPED";
+  }
+  return "";
+}
+
+std::string_view SpanName(Span::State state) {
+  switch (state) {
+    case Span::State::kHeld:
+      return "held";
+    case Span::State::kNoRoom:
+      return "no room";
+    case Span::State::kStarting:
+      return "starting";
+    case Span::State::kRunning:
+      return "running";
+    case Span::State::kEnding:
+      return "ending";
+  }
+  return "";
+}
+
+size_t Playback::NotMet() const {
+  return static_cast<size_t>(std::count_if(checks.begin(), checks.end(),
+                                           [](const CheckResult& check) { return !check.met; }));
+}
+
+std::string TimelineText(const std::string& title, const Playback& playback) {
+  size_t time_width = FormatDuration(playback.end).size();
+  size_t name_width = 0;
+  size_t subject_width = 0;
+  for (const Event& event : playback.events) {
+    time_width = std::max(time_width, FormatDuration(event.at).size());
+    name_width = std::max(name_width, EventName(event.kind).size());
+    if (event.subject.size() <= kMaxColumnWidth) {
+      subject_width = std::max(subject_width, event.subject.size());
+    }
+  }
+  std::string text = title + "\n";
+  for (const Event& event : playback.events) {
+    text += "  " + ToTheRight(FormatDuration(event.at), time_width) + "  " +
+            ToTheLeft(EventName(event.kind), name_width) + "  " +
+            ToTheLeft(event.subject, subject_width) + "  " + event.reason + "\n";
+  }
+  text += "after " + FormatDuration(playback.end) + "\n";
+  size_t service_width = 0;
+  for (const ServiceEnd& service : playback.services) {
+    if (service.job_id.size() <= kMaxColumnWidth) {
+      service_width = std::max(service_width, service.job_id.size());
+    }
+  }
+  for (const ServiceEnd& service : playback.services) {
+    text += "  " + ToTheLeft(service.job_id, service_width) + "  " + EndText(service) + "\n";
+  }
+  for (const JobEnd& job : playback.jobs) {
+    text += "  " + job.job + "  " + std::to_string(job.running) + " of " +
+            std::to_string(job.pods) + " pods running; " + std::to_string(job.restarted) +
+            " restarted, " + std::to_string(job.marked) + " marked, " +
+            std::to_string(job.retries_used) + " retries used\n";
+  }
+  const size_t not_met = playback.NotMet();
+  text += std::to_string(playback.checks.size()) +
+          " expected: " + std::to_string(playback.checks.size() - not_met) + " met, " +
+          std::to_string(not_met) + " not met\n";
+  return text;
+}
+
+OrderedJson TimelineJson(const std::string& name, const std::string& file,
+                         const Playback& playback) {
+  OrderedJson events = OrderedJson::array();
+  for (const Event& event : playback.events) {
+    events.push_back({{"at", event.at.count()},
+                      {"event", EventName(event.kind)},
+                      {"service", event.service},
+                      {"subject", event.subject},
+                      {"reason", event.reason}});
+  }
+  OrderedJson expectations = OrderedJson::array();
+  for (const CheckResult& check : playback.checks) {
+    expectations.push_back({{"line", check.line},
+                            {"at", check.at.count()},
+                            {"service", check.service},
+                            {"what", check.what},
+                            {"expected", check.expected},
+                            {"found", check.found},
+                            {"met", check.met}});
+  }
+  OrderedJson services = OrderedJson::array();
+  for (const ServiceEnd& service : playback.services) {
+    OrderedJson groups = OrderedJson::array();
+    for (const watcher::scaling::GroupCount& group : service.groups) {
+      groups.push_back({{"group", group.group},
+                        {"wanted", group.wanted},
+                        {"running", group.running},
+                        {"starting", group.starting},
+                        {"held", group.held}});
+    }
+    services.push_back(
+        {{"service", service.job_id},
+         {"shape", service.reached ? OrderedJson(*service.reached + 1) : OrderedJson()},
+         {"shapes", service.shapes},
+         {"groups", std::move(groups)}});
+  }
+  const size_t not_met = playback.NotMet();
+  OrderedJson json = {{"scenario", name},
+                      {"file", file},
+                      {"events", std::move(events)},
+                      {"expectations", std::move(expectations)},
+                      {"summary",
+                       {{"passed", playback.Passed()},
+                        {"end", playback.end.count()},
+                        {"met", playback.checks.size() - not_met},
+                        {"notMet", not_met},
+                        {"services", std::move(services)}}}};
+  if (playback.jobs.empty()) return json;
+  OrderedJson& jobs = json["summary"]["jobs"] = OrderedJson::array();
+  for (const JobEnd& job : playback.jobs) {
+    jobs.push_back({{"job", job.job},
+                    {"pods", job.pods},
+                    {"running", job.running},
+                    {"restarted", job.restarted},
+                    {"marked", job.marked},
+                    {"retriesUsed", job.retries_used}});
+  }
+  return json;
+}
+
+}  // namespace mindgate::simulation

@@ -1,0 +1,176 @@
+// Scenarios of rescheduling: each file of tests/simulation/scenarios/rescheduling is a row of the
+// tables of MindCluster's plugin, or a trap, with what must become of it.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/text.h"
+#include "simulation/player.h"
+#include "support/golden.h"
+
+namespace mindgate::simulation {
+namespace {
+
+using ::mindgate::testing::ReadSource;
+using ::mindgate::testing::SourcePath;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+constexpr const char* kFolder = "tests/simulation/scenarios/rescheduling";
+
+std::vector<std::string> NamesOfScenarios() {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(SourcePath(kFolder))) {
+    if (entry.path().extension() == ".yaml") names.push_back(entry.path().stem().string());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+std::string TextOf(const std::string& name) {
+  return ReadSource(std::string(kFolder) + "/" + name + ".yaml");
+}
+
+Scenario ScenarioOf(const std::string& text) {
+  ScenarioReading reading = ReadScenarios(text);
+  EXPECT_TRUE(reading.issues.empty()) << json::Render(reading.issues, "scenario.yaml", text);
+  return reading.scenarios.empty() ? Scenario() : std::move(reading.scenarios.front());
+}
+
+TEST(ReschedulingScenarios, EachGoesAsItSays) {
+  const std::vector<std::string> names = NamesOfScenarios();
+  for (const std::string& name : names) {
+    SCOPED_TRACE(name);
+    const std::string text = TextOf(name);
+    EXPECT_THAT(text, StartsWith("# ")) << "it says at its head which row or trap it shows";
+    const Scenario scenario = ScenarioOf(text);
+    ASSERT_FALSE(scenario.jobs.empty());
+    const Playback playback = Play(scenario);
+    EXPECT_FALSE(playback.checks.empty());
+    EXPECT_TRUE(playback.Passed()) << TimelineText(name, playback);
+  }
+  EXPECT_GE(names.size(), 30U);
+}
+
+// Changes one expectation after another so that it is no longer so; each must be reported.
+void Spoil(JobExpectation& expected, size_t part) {
+  const std::vector<std::string> wrong = {"nobody-9"};
+  const PodsByTime never = {{std::chrono::hours(9), wrong}};
+  const std::vector<std::function<bool()>> spoil = {
+      [&] { return expected.deleted && (expected.deleted = never, true); },
+      [&] { return expected.evicted && (expected.evicted = never, true); },
+      [&] { return expected.marked && (expected.marked = never, true); },
+      [&] { return expected.untouched && (expected.untouched = wrong, true); },
+      [&] { return expected.running && (expected.running = wrong, true); },
+      [&] { return expected.last && (expected.last = "never said", true); },
+      [&] { return !expected.reason.empty() && (expected.reason = "never said", true); },
+      [&] { return expected.retries_used && (*expected.retries_used += 1, true); },
+      [&] { return expected.isolated && (expected.isolated = wrong, true); },
+  };
+  for (const auto& each : spoil) {
+    JobExpectation before = expected;
+    if (!each()) continue;
+    if (part-- == 0) return;
+    expected = before;
+  }
+}
+
+TEST(ReschedulingScenarios, EveryExpectationCanFail) {
+  for (const std::string& name : NamesOfScenarios()) {
+    SCOPED_TRACE(name);
+    const Scenario scenario = ScenarioOf(TextOf(name));
+    const size_t parts = Play(scenario).checks.size();
+    size_t check = 0;
+    for (size_t i = 0; i < scenario.timeline.size(); ++i) {
+      const auto* expected = std::get_if<JobExpectation>(&scenario.timeline[i].action);
+      if (expected == nullptr) continue;
+      for (size_t part = 0;; ++part) {
+        Scenario spoiled = scenario;
+        auto& changed = std::get<JobExpectation>(spoiled.timeline[i].action);
+        Spoil(changed, part);
+        const Playback playback = Play(spoiled);
+        if (playback.Passed()) break;  // it has no such part
+        EXPECT_EQ(playback.NotMet(), 1U);
+        EXPECT_FALSE(playback.checks.at(check).met);
+        EXPECT_EQ(playback.checks.at(check).line, expected->line);
+        ++check;
+      }
+    }
+    EXPECT_EQ(check, parts) << "each of them was spoiled once, and reported";
+  }
+}
+
+TEST(ReschedulingScenarios, OneIsAlwaysTheSame) {
+  const Scenario scenario = ScenarioOf(TextOf("force-restarts-the-whole-job"));
+  const std::string once = TimelineText("a", Play(scenario));
+  EXPECT_EQ(once, TimelineText("a", Play(scenario)));
+  EXPECT_THAT(once, HasSubstr("restarted"));
+}
+
+constexpr const char* kJob = R"(nodes: [{name: n0, npus: 8}]
+jobs: [{name: train}]
+timeline:
+)";
+
+TEST(ReschedulingScenarios, WhatCannotHappenIsRefused) {
+  const struct {
+    std::string text;
+    std::string message;
+  } cases[] = {
+      {std::string(kJob) + "  - {at: 1m, breakNode: n0}\n",
+       "this happens to services, but the scenario has jobs"},
+      {std::string(kJob) + "  - {at: 1m, report: {node: n1}}\n", "there is no node \"n1\""},
+      {std::string(kJob) + "  - {at: 1m, expectJob: {job: other, deleted: {}}}\n",
+       "there is no job \"other\""},
+      {std::string(kJob) + "  - {at: 1m, expectJob: {job: train}}\n",
+       "nothing is expected, so this cannot fail"},
+      {std::string(kJob) + "  - {at: 1m, expectJob: {deleted: {soon: [train-0]}}}\n",
+       "\"soon\" is not a time"},
+      {"nodes: [{name: n0, npus: 8}]\njobs: [{name: a}, {name: a}]\n"
+       "timeline: [{at: 1m, expectJob: {job: a, deleted: {}}}]\n",
+       "there is a job \"a\" above"},
+      {"nodes: [{name: n0, npus: 8}]\njobs: [{name: a}, {name: b}]\n"
+       "timeline: [{at: 1m, expectJob: {deleted: {}}}]\n",
+       "there are several jobs, but this entry names none"},
+      {"nodes: [{name: n0, npus: 8}]\njobs: [{name: a_b}]\n"
+       "timeline: [{at: 1m, expectJob: {deleted: {}}}]\n",
+       "a pod cannot have a name that begins like this"},
+  };
+  for (const auto& c : cases) {
+    const ScenarioReading reading = ReadScenarios(c.text);
+    ASSERT_FALSE(reading.issues.empty()) << c.text;
+    EXPECT_EQ(reading.issues.items().front().message, c.message);
+  }
+}
+
+// Where each stands in the file.
+TEST(ReschedulingScenarios, OptionsOfJobsNeedJobs) {
+  const std::string text =
+      "nodes: [{name: n0, npus: 8}]\n"
+      "options: {watchDelays: {nodes: 1m}}\n"
+      "rules: [{name: r, text: {elastic_scaling_list: [{group_list: [{group_name: g, group_num: "
+      "'1', "
+      "server_num_per_group: '1'}]}]}}]\n"
+      "services: [{jobID: j, rule: r, instances: [{name: p, group: g}]}]\n"
+      "timeline: [{at: 1m, setOptions: {clusterD: false}}]\n";
+  EXPECT_EQ(json::Render(ReadScenarios(text).issues, "s.yaml", ""),
+            "s.yaml:2:11: this is for jobs, but the scenario has none\n"
+            "hint: write watchDelay:, which is for all watches of the watcher\n"
+            "s.yaml:5:44: this is for jobs, but the scenario has none\n"
+            "hint: leave it out\n");
+  const std::string misspelled =
+      std::string(kJob) + "  - {at: 1m, setOptions: {watchDelays: {node: 1m, pods: soon}}}\n";
+  EXPECT_EQ(json::Render(ReadScenarios(misspelled).issues, "s.yaml", ""),
+            "s.yaml:4:47: unknown key \"node\"\nhint: did you mean \"nodes\"?\n"
+            "s.yaml:4:57: \"soon\" is not a duration of at most a year\n"
+            "hint: write 90s, 5m, 1h or 1m30s\n");
+}
+
+}  // namespace
+}  // namespace mindgate::simulation

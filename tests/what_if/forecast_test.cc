@@ -1,0 +1,613 @@
+// What would become of a cluster: who loses pods, what is done about it, where they go.
+#include "what_if/forecast.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "support/small_cluster.h"
+#include "support/told_forecast.h"
+
+namespace mindgate::what_if {
+namespace {
+
+using ::mindgate::testing::Json;
+using ::mindgate::testing::PodSpec;
+using ::mindgate::testing::SmallCluster;
+using ::mindgate::testing::Told;
+
+Forecast ForecastFor(const SmallCluster& cluster, const Question& question) {
+  const ClusterSnapshot snapshot = cluster.Snapshot();
+  const auto hypothesis = ReadQuestion(question, snapshot, TakeInventory(snapshot));
+  EXPECT_TRUE(hypothesis) << hypothesis.error().front().what;
+  return hypothesis ? ForecastOf(snapshot, *hypothesis) : Forecast();
+}
+
+std::string Asked(const SmallCluster& cluster, const Question& question) {
+  return Told(ForecastFor(cluster, question));
+}
+
+const Json kForce = {{"fault-scheduling", "force"}};
+const Json kForcePods = {{"fault-scheduling", "force"}, {"pod-rescheduling", "on"}};
+const Json kK1 = {{"huawei.com/schedule_minAvailable", "1"}};
+
+// Two replicas with four NPUs each, on n0 and n1, and as many free there.
+SmallCluster TwoReplicas(const Json& labels, const Json& annotations = kK1) {
+  SmallCluster cluster;
+  cluster.Node("n0").Node("n1");
+  cluster.Group("pg", "ReplicaSet/chat-7d", 1);
+  for (const char* number : {"0", "1"}) {
+    Json all = labels;
+    all["pod-template-hash"] = "7d";
+    cluster.Pod({.name = std::string("chat-") + number,
+                 .node = std::string("n") + number,
+                 .chips = "0-3",
+                 .group = "pg",
+                 .owner = "ReplicaSet/chat-7d",
+                 .labels = all,
+                 .annotations = annotations});
+  }
+  return cluster;
+}
+
+// One job of three pods with eight NPUs each, on n0 to n2; n3 is free.
+SmallCluster Job(const std::string& owner, const Json& labels) {
+  SmallCluster cluster;
+  for (const char* node : {"n0", "n1", "n2", "n3"}) cluster.Node(node);
+  cluster.Group("pg", owner, 3, labels);
+  for (const char* number : {"0", "1", "2"}) {
+    cluster.Pod({.name = std::string("w") + number,
+                 .node = std::string("n") + number,
+                 .chips = "0-7",
+                 .group = "pg",
+                 .owner = owner,
+                 .labels = labels,
+                 .annotations = {{"hccl/rankIndex", number}}});
+  }
+  return cluster;
+}
+
+// --- owners --------------------------------------------------------------------------------------
+
+TEST(WhatIfOwners, ADeploymentLosesTheFaultyPod) {
+  // On the chips of the same node that still work.
+  EXPECT_EQ(
+      Asked(TwoReplicas(kForcePods), {.cards = {"n0/0"}}),
+      "Deployment/chat pg: moves; hit chat-0@n0 CardUnhealthy; deleted chat-0; chat-0 n0>n0\n");
+  EXPECT_EQ(
+      Asked(TwoReplicas(kForcePods), {.nodes = {"n0"}}),
+      "Deployment/chat pg: moves; hit chat-0@n0 NodeUnhealthy; deleted chat-0; chat-0 n0>n1\n");
+  // A card that it does not use.
+  EXPECT_EQ(Asked(TwoReplicas(kForcePods), {.cards = {"n0/5"}}), "");
+  // Without pod-rescheduling all pods of the PodGroup go.
+  EXPECT_EQ(Asked(TwoReplicas(kForce), {.nodes = {"n0"}}),
+            "Deployment/chat pg: moves; hit chat-0@n0 NodeUnhealthy; deleted chat-0,chat-1; "
+            "chat-0 n0>n1; chat-1 n1>n1\n");
+}
+
+// Without K the plugin takes the replicas for a gang (trap 33): what fits alone stays out.
+TEST(WhatIfOwners, ADeploymentWithoutKIsAGangOfItsReplicas) {
+  const Question all = {.cards = {"n0/0", "n0/1", "n0/2", "n0/3", "n0/4", "n1/0"}};
+  EXPECT_EQ(Asked(TwoReplicas(kForcePods), all),
+            "Deployment/chat pg: partly; hit chat-0@n0 CardUnhealthy; hit chat-1@n1 CardUnhealthy; "
+            "deleted chat-0,chat-1; chat-0 n0>n1; chat-1 n1>?; "
+            "mend: room for 1 more pod with 4 huawei.com/Ascend910\n");
+  EXPECT_EQ(Asked(TwoReplicas(kForcePods, Json::object()), all),
+            "Deployment/chat pg: noRoom; hit chat-0@n0 CardUnhealthy; hit chat-1@n1 CardUnhealthy; "
+            "deleted chat-0,chat-1; chat-0 n0>?; chat-1 n1>?; "
+            "mend: room for 1 more pod with 4 huawei.com/Ascend910\n");
+}
+
+TEST(WhatIfOwners, AJobGoesWholeAndComesBackWhole) {
+  for (const char* owner : {"Job/train", "AscendJob/train"}) {
+    EXPECT_EQ(Asked(Job(owner, kForce), {.nodes = {"n1"}}),
+              std::string(owner) +
+                  " pg: moves; hit w1@n1 NodeUnhealthy; deleted w0,w1,w2; w0 n0>n0; w1 n1>n2; "
+                  "w2 n2>n3\n");
+    EXPECT_EQ(Asked(Job(owner, kForce), {.nodes = {"n1", "n3"}}),
+              std::string(owner) +
+                  " pg: noRoom; hit w1@n1 NodeUnhealthy; deleted w0,w1,w2; w0 n0>?; w1 n1>?; "
+                  "w2 n2>?; mend: room for 1 more pod with 8 huawei.com/Ascend910\n");
+  }
+  EXPECT_EQ(Asked(Job("Job/train", {{"fault-scheduling", "grace"}}), {.cards = {"n1/7"}}),
+            "Job/train pg: moves; hit w1@n1 CardUnhealthy; evicted w0,w1,w2; w0 n0>n0; w1 n1>n2; "
+            "w2 n2>n3\n");
+}
+
+// Rank 0 takes the whole job, whatever pod-rescheduling says (trap 28); another rank only itself.
+TEST(WhatIfOwners, TheMasterTakesTheWholeJob) {
+  EXPECT_EQ(Asked(Job("Job/train", kForcePods), {.cards = {"n1/0"}}),
+            "Job/train pg: moves; hit w1@n1 CardUnhealthy; deleted w1; w1 n1>n3\n");
+  EXPECT_EQ(Asked(Job("Job/train", kForcePods), {.cards = {"n0/0"}}),
+            "Job/train pg: moves; hit w0@n0 CardUnhealthy; deleted w0,w1,w2; w0 n0>n1; w1 n1>n2; "
+            "w2 n2>n3\n");
+}
+
+// What did not run again without its faulty pods goes whole, and then it finds room or none.
+TEST(WhatIfOwners, AJobThatStaysIncompleteGoesWhole) {
+  EXPECT_EQ(Asked(Job("Job/train", kForcePods), {.nodes = {"n1", "n3"}}),
+            "Job/train pg: noRoom; hit w1@n1 NodeUnhealthy; deleted w1; deleted w0,w2; w0 n0>?; "
+            "w1 n1>?; w2 n2>?; mend: room for 1 more pod with 8 huawei.com/Ascend910\n");
+  // Whose pods are always limited to the faulty ones keeps the others.
+  Json limited = kForcePods;
+  limited["app"] = "mindie-ms-controller";
+  EXPECT_EQ(Asked(Job("Job/train", limited), {.nodes = {"n1", "n3"}}),
+            "Job/train pg: noRoom; hit w1@n1 NodeUnhealthy; deleted w1; w1 n1>?; "
+            "mend: room for 1 more pod with 8 huawei.com/Ascend910\n");
+}
+
+// OME's pods are always limited to the faulty ones (trap 27).
+TEST(WhatIfOwners, AnInferenceServiceLosesTheFaultyPodAlone) {
+  const Json labels = {{"fault-scheduling", "force"}, {"ome.io/inferenceservice", "llama"}};
+  EXPECT_EQ(Asked(TwoReplicas(labels), {.nodes = {"n1"}}),
+            "InferenceService/llama pg: moves; hit chat-1@n1 NodeUnhealthy; deleted chat-1; "
+            "chat-1 n1>n0\n");
+}
+
+// LeaderWorkerSet makes a group anew whenever one of its pods goes (trap 36): the leaders share a
+// PodGroup, and the other group keeps its pods.
+TEST(WhatIfOwners, ALeaderWorkerSetMakesTheGroupAnew) {
+  SmallCluster cluster;
+  for (const char* node : {"n0", "n1", "n2"}) cluster.Node(node);
+  cluster.Group("leaders", "StatefulSet/lws", 1);
+  for (const char* group : {"0", "1"}) {
+    const std::string name = std::string("lws-") + group;
+    cluster.Group("workers-" + std::string(group), "StatefulSet/" + name, 1);
+    Json labels = kForcePods;
+    labels["leaderworkerset.sigs.k8s.io/name"] = "lws";
+    labels["leaderworkerset.sigs.k8s.io/group-index"] = group;
+    const std::string node = std::string("n") + group;
+    cluster.Pod({name, node, "0-3", "leaders", "StatefulSet/lws", labels});
+    cluster.Pod(
+        {name + "-1", node, "4-7", "workers-" + std::string(group), "StatefulSet/" + name, labels});
+  }
+  EXPECT_EQ(Asked(cluster, {.cards = {"n0/5"}}),
+            "LeaderWorkerSet/lws leaders: moves; madeAnew lws-0; lws-0 n0>n0\n"
+            "LeaderWorkerSet/lws workers-0: moves; hit lws-0-1@n0 CardUnhealthy; deleted lws-0-1; "
+            "lws-0-1 n0>n2\n");
+}
+
+TEST(WhatIfOwners, NobodyMakesABarePodAgain) {
+  SmallCluster cluster;
+  cluster.Node("n0").Node("n1");
+  cluster.Group("pg", "Pod/p", 1, kForce);
+  cluster.Pod({.name = "p", .node = "n0", .chips = "0", .group = "pg", .labels = kForce});
+  EXPECT_EQ(Asked(cluster, {.cards = {"n0/0"}}),
+            "Pod/p pg: lost; hit p@n0 CardUnhealthy; deleted p; mend: a controller that makes it "
+            "again, such as a Deployment\n");
+}
+
+TEST(WhatIfOwners, WithoutAPodGroupNobodyActs) {
+  SmallCluster cluster;
+  cluster.Node("n0").Node("n1");
+  cluster.Pod({.name = "p", .node = "n0", .chips = "0", .labels = kForce});
+  EXPECT_EQ(Asked(cluster, {.cards = {"n0/0"}}),
+            "Pod/p: broken; hit p@n0 CardUnhealthy; leftAlone p; mend: schedulerName: volcano and "
+            "the label fault-scheduling: force in its pod template\n");
+}
+
+// Each task of a Volcano Job counts its pods from 0, and the launcher has no NPU.
+TEST(WhatIfOwners, WithoutItsLauncherAJobGoesAsAWhole) {
+  SmallCluster cluster;
+  cluster.Node("n0").Node("n1").Node("n2");
+  cluster.Group("pg", "Job/train", 2, kForcePods);
+  cluster.Pod({.name = "launcher",
+               .node = "n0",
+               .group = "pg",
+               .owner = "Job/train",
+               .annotations = {{"hccl/rankIndex", "0"}}});
+  cluster.Pod({.name = "w0", .node = "n1", .chips = "0-7", .group = "pg", .owner = "Job/train"});
+  EXPECT_EQ(Asked(cluster, {.nodes = {"n0"}}),
+            "Job/train pg: moves; hit launcher@n0 NodeUnhealthy; deleted launcher,w0; "
+            "launcher n0>n1; w0 n1>n1\n");
+}
+
+// A job that recovers its processes loses its rack block when there is no room for the faulty pod
+// alone, and nothing outside it.
+TEST(WhatIfOwners, AJobThatRecoversItsProcessesWidensToItsRackBlock) {
+  SmallCluster cluster;
+  cluster.Group("pg", "Job/train", 4,
+                {{"fault-scheduling", "force"}, {"process-recover-enable", "on"}},
+                {{"huawei.com/schedule_policy", "chip8-node8-ra64-sp"}, {"ra-block", "16"}});
+  for (int i = 0; i < 4; ++i) {
+    const std::string number = std::to_string(i);
+    cluster.Node("n" + number);
+    cluster.Pod({.name = "w" + number,
+                 .node = "n" + number,
+                 .chips = "0-7",
+                 .group = "pg",
+                 .owner = "Job/train",
+                 .annotations = {{"hccl/rankIndex", number}}});
+  }
+  EXPECT_EQ(Asked(cluster, {.nodes = {"n3"}}),
+            "Job/train pg: noRoom; hit w3@n3 NodeUnhealthy; deleted w3; deleted w2; w2 n2>?; "
+            "w3 n3>?; mend: room for 1 more pod with 8 huawei.com/Ascend910\n");
+}
+
+// infer-operator replaces what the plugin annotates.
+TEST(WhatIfOwners, WhatIsLeftToInferOperatorIsAnnotated) {
+  EXPECT_EQ(Asked(TwoReplicas({{"fault-scheduling", "external-force"}}), {.nodes = {"n0"}}),
+            "Deployment/chat pg: moves; hit chat-0@n0 NodeUnhealthy; annotated chat-0; "
+            "chat-0 n0>n1\n");
+}
+
+// --- nobody acts ---------------------------------------------------------------------------------
+
+TEST(WhatIfNobodyActs, SaysWhichLabelWouldMendIt) {
+  const struct {
+    Json labels;
+    std::string want;
+  } cases[] = {
+      {Json::object(),
+       "leftAlone chat-0; mend: the label fault-scheduling: force (or grace) in its pod template"},
+      {{{"fault-scheduling", "off"}},
+       "leftAlone chat-0; mend: the label fault-scheduling: force (or grace) in its pod template"},
+      {{{"fault-scheduling", "Force"}},
+       "fails chat-0; mend: fault-scheduling: force (or grace) instead of \"Force\" in its pod "
+       "template"},
+  };
+  for (const auto& each : cases) {
+    EXPECT_EQ(Asked(TwoReplicas(each.labels), {.cards = {"n0/3"}}),
+              "Deployment/chat pg: broken; hit chat-0@n0 CardUnhealthy; " + each.want + "\n");
+  }
+}
+
+// From a node that is lost Kubernetes evicts the pods, and only a ReplicaSet does not wait for
+// their end.
+TEST(WhatIfNobodyActs, KubernetesMovesPodsOfAReplicaSetFromANodeThatIsLost) {
+  EXPECT_EQ(Asked(TwoReplicas(Json::object()), {.nodes = {"n0"}}),
+            "Deployment/chat pg: moves; hit chat-0@n0 NodeUnhealthy; movedByKubernetes chat-0; "
+            "chat-0 n0>n1\n");
+  EXPECT_EQ(Asked(Job("Job/train", Json::object()), {.nodes = {"n0"}}),
+            "Job/train pg: broken; hit w0@n0 NodeUnhealthy; leftAlone w0; mend: the label "
+            "fault-scheduling: force (or grace) in its pod template\n");
+}
+
+// Kubernetes deletes pods that are bound to a Node which is not there, whoever owns them.
+TEST(WhatIfNobodyActs, PodsOfANodeThatIsGoneGo) {
+  SmallCluster job = Job("Job/train", Json::object());
+  job.nodes.erase(job.nodes.begin());
+  EXPECT_EQ(Told(ForecastOf(job.Snapshot(), {})),
+            "Job/train pg: already moves; hit w0@n0 NodeGone; deletedByKubernetes w0; w0 n0>n3\n");
+  SmallCluster restarted = Job("Job/train", kForcePods);
+  restarted.nodes.erase(restarted.nodes.begin() + 2);
+  EXPECT_EQ(Told(ForecastOf(restarted.Snapshot(), {})),
+            "Job/train pg: already moves; hit w2@n2 NodeGone; deleted w2; w2 n2>n3\n");
+  SmallCluster bare;
+  bare.Node("n1").Pod({.name = "p", .node = "n0", .chips = "0-3"});
+  EXPECT_EQ(Told(ForecastOf(bare.Snapshot(), {})),
+            "Pod/p: already lost; hit p@n0 NodeGone; deletedByKubernetes p; mend: a controller "
+            "that makes it again, such as a Deployment\n");
+}
+
+TEST(WhatIfNobodyActs, AnotherPlatformDecides) {
+  SmallCluster cluster = TwoReplicas(kForce);
+  cluster.pod_groups[0]["metadata"]["annotations"]["ProcessRecoverStrategy"] = "retry";
+  EXPECT_EQ(Asked(cluster, {.cards = {"n0/0"}}),
+            "Deployment/chat pg: broken; hit chat-0@n0 CardUnhealthy; leftAlone chat-0; mend: the "
+            "platform that wrote ProcessRecoverStrategy has to act\n");
+}
+
+// --- hypotheses ----------------------------------------------------------------------------------
+
+TEST(WhatIfHypotheses, EachKind) {
+  const std::string moved = "deleted chat-0; chat-0 n0>";
+  const struct {
+    const char* name;
+    Question question;
+    std::string want;
+  } cases[] = {
+      {"a chip", {.faults = {"80E18005@n0/0"}}, "hit chat-0@n0 CardUnhealthy; " + moved + "n0"},
+      {"its name",
+       {.faults = {"80e18005@n0/Ascend910-0"}},
+       "hit chat-0@n0 CardUnhealthy; " + moved + "n0"},
+      {"recorded only (trap 30)", {.faults = {"80E21007@n0/0"}}, ""},
+      {"a link that stays down: what runs stays", {.faults = {"81078603@n0/0"}}, ""},
+      {"of chips of another product",
+       {.faults = {"8F180200@n0/0"}},
+       "hit chat-0@n0 CardUnhealthy; " + moved + "n0"},
+      {"a machine", {.faults = {"2C000031@n0"}}, "hit chat-0@n0 NodeUnhealthy; " + moved + "n1"},
+      {"to be separated: what runs stays", {.faults = {"0000001D@n0"}}, ""},
+      {"a switch",
+       {.faults = {"[0x08520003,na,npu,na]@n0"}},
+       "hit chat-0@n0 NodeUnhealthy; " + moved + "n1"},
+      {"a switch that works less well: ignored (trap 31)",
+       {.faults = {"[0x00f103b6,155908,na,na]@n0"}},
+       ""},
+      {"a public fault of all chips",
+       {.faults = {"220001001@n0"}},
+       "hit chat-0@n0 CardUnhealthy; " + moved + "n1"},
+      {"a public fault of a chip",
+       {.faults = {"220001001@n0/1"}},
+       "hit chat-0@n0 CardUnhealthy; " + moved + "n0"},
+      {"a drain", {.drains = {"pool=blue"}}, "hit chat-0@n0 Drained; drained chat-0; chat-0 n0>n1"},
+  };
+  for (const auto& each : cases) {
+    SmallCluster cluster = TwoReplicas(kForcePods);
+    cluster.nodes[0]["metadata"]["labels"] = {{"pool", "blue"}};
+    EXPECT_EQ(Asked(cluster, each.question),
+              each.want.empty() ? "" : "Deployment/chat pg: moves; " + each.want + "\n")
+        << each.name;
+  }
+}
+
+// The strategy decides, and a node with such hardware takes no new pod of a job that has one.
+TEST(WhatIfHypotheses, SubHealth) {
+  Json labels = kForcePods;
+  labels["subHealthyStrategy"] = "forceExit";
+  EXPECT_EQ(Asked(TwoReplicas(labels), {.faults = {"80DE0207@n0/0"}}),
+            "Deployment/chat pg: moves; hit chat-0@n0 SubHealthFault; deleted chat-0; "
+            "chat-0 n0>n1\n");
+  labels["subHealthyStrategy"] = "graceExit";
+  EXPECT_EQ(Asked(TwoReplicas(labels), {.faults = {"[0x00f103b6,155908,na,na]@n0"}}),
+            "Deployment/chat pg: moves; hit chat-0@n0 SubHealthFault; evicted chat-0; "
+            "chat-0 n0>n1\n");
+}
+
+// Where no pod uses NPUs, ClusterD takes a node that is to be separated away (D.3).
+TEST(WhatIfHypotheses, PreSeparateTakesAnIdleNodeAway) {
+  SmallCluster cluster;
+  cluster.Node("n0").Node("n1");
+  cluster.Group("pg", "ReplicaSet/c-7d", 1);
+  cluster.Pod({"c", "n0", "", "pg", "ReplicaSet/c-7d", kForce});
+  EXPECT_EQ(Asked(cluster, {.faults = {"0000001D@n0"}}),
+            "ReplicaSet/c-7d pg: moves; hit c@n0 NodeUnhealthy; deleted c; c n0>n1\n");
+}
+
+TEST(WhatIfHypotheses, SeveralAtOnce) {
+  EXPECT_EQ(Asked(TwoReplicas(kForcePods), {.nodes = {"n1"}, .cards = {"n0/0"}}),
+            "Deployment/chat pg: partly; hit chat-0@n0 CardUnhealthy; hit chat-1@n1 NodeUnhealthy; "
+            "deleted chat-0,chat-1; chat-0 n0>n0; chat-1 n1>?; mend: room for 1 more pod with 4 "
+            "huawei.com/Ascend910\n");
+}
+
+// Every pod goes but those of DaemonSets and of the node itself; what needs no NPUs is counted.
+TEST(WhatIfHypotheses, ADrainEmptiesNodes) {
+  SmallCluster cluster = Job("Job/train", Json::object());
+  cluster.nodes[0]["metadata"]["labels"] = {{"pool", "blue"}};
+  cluster.Pod({.name = "agent", .node = "n0", .owner = "DaemonSet/agent"});
+  cluster.Pod({.name = "proxy", .node = "n0", .owner = "Node/n0"});
+  cluster.Pod({.name = "dns", .node = "n0", .owner = "ReplicaSet/dns-1"});
+  cluster.Pod({.name = "alone", .node = "n0", .chips = ""});
+  EXPECT_EQ(Asked(cluster, {.drains = {"pool in (blue)"}}),
+            "Job/train pg: moves; hit w0@n0 Drained; drained w0; w0 n0>n3\nothers: 2\n");
+}
+
+// --- placement -----------------------------------------------------------------------------------
+
+TEST(WhatIfPlacement, NodesThatTakeNoNewPods) {
+  const struct {
+    const char* name;
+    Json more;
+    Json device_list;
+  } cases[] = {
+      {"cordoned", {{"spec", {{"unschedulable", true}}}}, {}},
+      {"not Ready", {{"status", {{"conditions", {{{"type", "Ready"}, {"status", "False"}}}}}}}, {}},
+      {"tainted", {{"spec", {{"taints", {{{"key", "a"}, {"effect", "NoSchedule"}}}}}}}, {}},
+      {"other labels", {{"metadata", {{"labels", {{"accelerator", "other"}}}}}}, {}},
+      {"unhealthy chips", Json::object(), {{"huawei.com/Ascend910-Unhealthy", "Ascend910-0"}}},
+      {"chips without a network",
+       Json::object(),
+       {{"huawei.com/Ascend910-NetworkUnhealthy", "Ascend910-0"}}},
+      {"chips that are being reset",
+       Json::object(),
+       {{"huawei.com/Ascend910-Recovering", "Ascend910-0"}}},
+  };
+  const Json npu = {{"metadata", {{"labels", {{"accelerator", "npu"}}}}}};
+  for (const auto& each : cases) {
+    SmallCluster cluster;
+    Json more = npu;
+    more.merge_patch(each.more);
+    cluster.Node("n0", npu).Node("n1", more).Node("n2", npu);
+    if (!each.device_list.is_null()) cluster.Devices("n1", each.device_list);
+    cluster.Group("pg", "ReplicaSet/chat-7d", 1, kForce);
+    cluster.Pod({.name = "c",
+                 .node = "n0",
+                 .chips = "0-7",
+                 .group = "pg",
+                 .owner = "ReplicaSet/chat-7d",
+                 .spec = {{"nodeSelector", {{"accelerator", "npu"}}}}});
+    EXPECT_EQ(Asked(cluster, {.nodes = {"n0"}}),
+              "ReplicaSet/chat-7d pg: moves; hit c@n0 NodeUnhealthy; deleted c; c n0>n2\n")
+        << each.name;
+    EXPECT_EQ(Asked(cluster, {.nodes = {"n0", "n2"}}),
+              "ReplicaSet/chat-7d pg: noRoom; hit c@n0 NodeUnhealthy; deleted c; c n0>?; mend: "
+              "room for 1 more pod with 8 huawei.com/Ascend910 on a node with accelerator=npu\n")
+        << each.name;
+  }
+}
+
+TEST(WhatIfPlacement, ATolerationOpensATaintedNode) {
+  SmallCluster cluster = TwoReplicas(kForcePods);
+  const Json taint = {
+      {"spec", {{"taints", {{{"key", "a"}, {"value", "b"}, {"effect", "NoSchedule"}}}}}}};
+  cluster.nodes[1].merge_patch(taint);
+  cluster.pods[0]["spec"]["tolerations"] = {{{"key", "a"}, {"operator", "Equal"}, {"value", "b"}}};
+  EXPECT_EQ(
+      Asked(cluster, {.nodes = {"n0"}}),
+      "Deployment/chat pg: moves; hit chat-0@n0 NodeUnhealthy; deleted chat-0; chat-0 n0>n1\n");
+  cluster.pods[0]["spec"]["tolerations"][0]["value"] = "c";
+  EXPECT_EQ(Asked(cluster, {.nodes = {"n0"}}),
+            "Deployment/chat pg: partly; hit chat-0@n0 NodeUnhealthy; deleted chat-0; chat-0 n0>?; "
+            "mend: room for 1 more pod with 4 huawei.com/Ascend910\n");
+}
+
+// The kubelet offers no chip that its device plugin calls unhealthy: it must not be taken twice.
+TEST(WhatIfPlacement, AChipThatIsMissingAlreadyIsCountedOnce) {
+  SmallCluster cluster = TwoReplicas(kForcePods);
+  cluster.nodes[1]["status"]["allocatable"]["huawei.com/Ascend910"] = "7";
+  cluster.Devices("n1", {{"huawei.com/Ascend910-Unhealthy", "Ascend910-7"}});
+  SmallCluster small = cluster;
+  for (Json& pod : small.pods) {
+    pod["spec"]["containers"][0]["resources"]["limits"]["huawei.com/Ascend910"] = "3";
+  }
+  EXPECT_EQ(
+      Asked(small, {.nodes = {"n0"}}),
+      "Deployment/chat pg: moves; hit chat-0@n0 NodeUnhealthy; deleted chat-0; chat-0 n0>n1\n");
+  EXPECT_EQ(ForecastFor(cluster, {.nodes = {"n0"}}).instances[0].fate, Fate::kPartly);
+}
+
+// One block of sp-block chips stays in one super pod.
+TEST(WhatIfPlacement, ASuperPodIsNotLeft) {
+  const auto node = [](const char* super_pod) {
+    return Json{{"metadata", {{"annotations", {{"superPodID", super_pod}}}}}};
+  };
+  SmallCluster cluster;
+  cluster.Node("n0", node("0")).Node("n1", node("0")).Node("n2", node("1")).Node("n3", node("0"));
+  cluster.Group("pg", "Job/train", 2, kForcePods, {{"sp-block", "16"}});
+  for (const char* number : {"0", "1"}) {
+    cluster.Pod({.name = std::string("w") + number,
+                 .node = std::string("n") + number,
+                 .chips = "0-7",
+                 .group = "pg",
+                 .owner = "Job/train"});
+  }
+  EXPECT_EQ(Asked(cluster, {.nodes = {"n1"}}),
+            "Job/train pg: moves; hit w1@n1 NodeUnhealthy; deleted w1; w1 n1>n3\n");
+  EXPECT_EQ(Asked(cluster, {.nodes = {"n1", "n3"}}),
+            "Job/train pg: noRoom; hit w1@n1 NodeUnhealthy; deleted w1; deleted w0; w0 n0>?; "
+            "w1 n1>?; mend: room for 1 more pod with 8 huawei.com/Ascend910, in one super pod\n");
+}
+
+// Room goes to the higher priority, then to the older PodGroup.
+TEST(WhatIfPlacement, ThePriorityComesFirst) {
+  SmallCluster cluster;
+  cluster.Node("n0").Node("n1").Node("n2");
+  for (const char* name : {"a", "b"}) {
+    cluster.Group(name, std::string("Job/") + name, 1, kForce);
+    cluster.Pod({.name = name,
+                 .node = std::string(name) == "a" ? "n0" : "n1",
+                 .chips = "0-7",
+                 .group = name,
+                 .owner = std::string("Job/") + name,
+                 .spec = {{"priority", std::string(name) == "b" ? 10 : 0}}});
+  }
+  const auto fate = [](const Forecast& forecast) {
+    return std::string(FateName(forecast.instances[0].fate)) + " " +
+           std::string(FateName(forecast.instances[1].fate));
+  };
+  EXPECT_EQ(fate(ForecastFor(cluster, {.nodes = {"n0", "n1"}})), "noRoom moves");
+  cluster.pods[1]["spec"]["priority"] = 0;
+  EXPECT_EQ(fate(ForecastFor(cluster, {.nodes = {"n0", "n1"}})), "moves noRoom");
+  cluster.pod_groups[1]["metadata"]["creationTimestamp"] = "2026-02-01T08:00:00Z";
+  EXPECT_EQ(fate(ForecastFor(cluster, {.nodes = {"n0", "n1"}})), "noRoom moves");
+}
+
+// --- what is there already -----------------------------------------------------------------------
+
+TEST(WhatIfAlready, AFaultThatIsThereDoesNotCount) {
+  SmallCluster cluster = TwoReplicas(Json::object());
+  cluster.Devices("n0", {{"huawei.com/Ascend910-Unhealthy", "Ascend910-0"}});
+  const std::string broken =
+      "Deployment/chat pg: already broken; hit chat-0@n0 CardUnhealthy; leftAlone chat-0; mend: "
+      "the "
+      "label fault-scheduling: force (or grace) in its pod template\n";
+  const Forecast forecast = ForecastFor(cluster, {.cards = {"n1/7"}});
+  EXPECT_EQ(Told(forecast), broken);
+  EXPECT_TRUE(forecast.fine());
+  EXPECT_FALSE(ForecastFor(cluster, {.cards = {"n1/0"}}).fine());
+}
+
+// What waits for room before it takes part, and is told when it loses the room that it would get.
+TEST(WhatIfAlready, AJobThatWaitsLosesItsRoom) {
+  SmallCluster cluster;
+  cluster.Node("n0").Node("n1");
+  cluster.Group("pg", "Job/a", 1, kForce);
+  cluster.Pod({.name = "a", .node = "n0", .chips = "0-7", .group = "pg", .owner = "Job/a"});
+  cluster.Group("next", "Job/b", 1);
+  cluster.Pod({.name = "b", .group = "next", .owner = "Job/b", .npus = 8});
+  cluster.pod_groups[1]["metadata"]["creationTimestamp"] = "2026-03-02T11:59:59Z";
+  EXPECT_EQ(Asked(cluster, {.nodes = {"n0"}}),
+            "Job/a pg: moves; hit a@n0 NodeUnhealthy; deleted a; a n0>n1\n"
+            "Job/b next: noRoom; b >?; mend: room for 1 more pod with 8 huawei.com/Ascend910\n");
+  cluster.nodes.pop_back();
+  EXPECT_EQ(
+      Asked(cluster, {.cards = {"n0/7"}}),
+      "Job/a pg: noRoom; hit a@n0 CardUnhealthy; deleted a; a n0>?; mend: room for 1 more pod "
+      "with 8 huawei.com/Ascend910\n")
+      << "b waits with and without";
+}
+
+TEST(WhatIfAlready, NothingHappensToAHealthyClusterWithoutAHypothesis) {
+  const ClusterSnapshot snapshot = TwoReplicas(kForce).Snapshot();
+  EXPECT_EQ(Told(ForecastOf(snapshot, {})), "");
+  EXPECT_TRUE(ForecastOf(snapshot, {}).fine());
+}
+
+// --- elastic scaling -----------------------------------------------------------------------------
+
+// One prefill and two decode instances with eight NPUs each, on n0 to n2.
+SmallCluster ServiceOf(const std::vector<std::string>& more_nodes) {
+  SmallCluster cluster;
+  for (const char* node : {"n0", "n1", "n2"}) cluster.Node(node);
+  for (const std::string& node : more_nodes) cluster.Node(node);
+  cluster.Rule("rule", {{{"p", 1}, {"d", 2}}, {{"p", 1}, {"d", 1}}});
+  const char* names[] = {"p0", "d0", "d1"};
+  for (size_t i = 0; i < 3; ++i) {
+    const std::string name = names[i];
+    const std::string owner = "AscendJob/" + name;
+    const Json labels = {{"fault-scheduling", "force"},
+                         {"jobID", "chat"},
+                         {"mind-cluster/scaling-rule", "rule"},
+                         {"mind-cluster/group-name", name.substr(0, 1)}};
+    cluster.Group(name, owner, 1, labels);
+    cluster.Pod({name, "n" + std::to_string(i), "0-7", name, owner, labels});
+  }
+  return cluster;
+}
+
+constexpr const char* kNoRoomMend = "mend: room for 1 more pod with 8 huawei.com/Ascend910\n";
+
+TEST(WhatIfScaling, AServiceShrinks) {
+  EXPECT_EQ(Asked(ServiceOf({}), {.nodes = {"n2"}}),
+            "AscendJob/d1 d1: noRoom; hit d1@n2 NodeUnhealthy; deleted d1; d1 n2>?; " +
+                std::string(kNoRoomMend) + "chat: 1>2 d 2>1 p 1>1\n");
+  EXPECT_EQ(Asked(ServiceOf({}), {.nodes = {"n0"}}),
+            "AscendJob/p0 p0: noRoom; hit p0@n0 NodeUnhealthy; deleted p0; p0 n0>?; " +
+                std::string(kNoRoomMend) + "chat: 1>none d 2>2 p 1>0\n");
+  const Forecast spare = ForecastFor(ServiceOf({"n3"}), {.nodes = {"n2"}});
+  EXPECT_EQ(Told(spare), "AscendJob/d1 d1: moves; hit d1@n2 NodeUnhealthy; deleted d1; d1 n2>n3\n");
+  EXPECT_TRUE(spare.fine());
+}
+
+// With one place for two, the instance that the smaller shape wants comes first: d1 waits behind
+// the gate until p0 runs, and finds nothing then.
+TEST(WhatIfScaling, TheRuleSaysWhoGetsTheRoom) {
+  EXPECT_EQ(Asked(ServiceOf({"n3"}), {.nodes = {"n0", "n2"}}),
+            "AscendJob/d1 d1: noRoom; hit d1@n2 NodeUnhealthy; deleted d1; d1 n2>?; " +
+                std::string(kNoRoomMend) +
+                "AscendJob/p0 p0: moves; hit p0@n0 NodeUnhealthy; deleted p0; p0 n0>n3\n"
+                "chat: 1>2 d 2>1 p 1>1\n");
+}
+
+// Without a rule nothing that comes back is let in.
+TEST(WhatIfScaling, WithoutARuleAllWait) {
+  SmallCluster cluster = ServiceOf({"n3"});
+  cluster.scaling_rules.clear();
+  const Forecast forecast = ForecastFor(cluster, {.nodes = {"n2"}});
+  EXPECT_EQ(Told(forecast),
+            "AscendJob/d1 d1: held; hit d1@n2 NodeUnhealthy; deleted d1; d1 n2>?\n"
+            "chat: none>none d 2>1 p 1>1\n");
+  EXPECT_EQ(forecast.instances[0].why,
+            "there is no ConfigMap \"rule\" with the key elastic_scaling.json in namespace infer");
+}
+
+// An instance that no shape wants takes the place of one that is lost.
+TEST(WhatIfScaling, AHeldInstanceStepsIn) {
+  SmallCluster cluster = ServiceOf({"n3"});
+  const Json labels = cluster.pods[2]["metadata"]["labels"];
+  cluster.Group("d2", "AscendJob/d2", 1, labels);
+  cluster.Pod({.name = "d2",
+               .group = "d2",
+               .owner = "AscendJob/d2",
+               .labels = labels,
+               .npus = 8,
+               .spec = {{"schedulingGates", {{{"name", "mindgate.io/elastic-scaling"}}}}}});
+  EXPECT_EQ(Asked(cluster, {.nodes = {"n2"}}),
+            "AscendJob/d1 d1: held; hit d1@n2 NodeUnhealthy; deleted d1; d1 n2>?\n")
+      << "d2 waits for longer, and the service does not shrink";
+}
+
+}  // namespace
+}  // namespace mindgate::what_if

@@ -1,0 +1,162 @@
+#include "what_if/forecast.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "what_if/settling.h"
+
+namespace mindgate::what_if {
+namespace {
+
+std::map<std::string, int64_t> RunningOf(const SettledService* service) {
+  std::map<std::string, int64_t> running;
+  if (service == nullptr) return running;
+  for (const watcher::scaling::GroupCount& group : service->decision.groups) {
+    running[group.group] = group.running;
+  }
+  return running;
+}
+
+const SettledService* Find(const Settled& settled, const watcher::scaling::ServiceKey& key) {
+  const auto found = settled.services.find(key);
+  return found == settled.services.end() ? nullptr : &found->second;
+}
+
+void CompareServices(const Settled& before, const Settled& after, Forecast& forecast) {
+  std::map<watcher::scaling::ServiceKey, bool> keys;
+  for (const auto& [key, service] : before.services) keys[key];
+  for (const auto& [key, service] : after.services) keys[key];
+  for (const auto& [key, unused] : keys) {
+    const SettledService* old = Find(before, key);
+    const SettledService* now = Find(after, key);
+    ServiceForecast told{.service = key, .shapes = (now != nullptr ? now : old)->shapes};
+    if (old != nullptr) told.before = old->decision.reached;
+    if (now != nullptr) told.after = now->decision.reached;
+    const auto running_before = RunningOf(old);
+    const auto running_after = RunningOf(now);
+    std::map<std::string, GroupChange> groups;
+    for (const auto& [group, count] : running_before) groups[group] = {group, count, 0};
+    for (const auto& [group, count] : running_after) {
+      groups[group].group = group;
+      groups[group].after = count;
+    }
+    bool changes = told.before != told.after;
+    for (const auto& [name, group] : groups) {
+      changes = changes || group.before != group.after;
+      told.groups.push_back(group);
+    }
+    if (changes) forecast.services.push_back(std::move(told));
+  }
+}
+
+}  // namespace
+
+std::string_view DeedName(Deed deed) {
+  switch (deed) {
+    case Deed::kDeleted:
+      return "deleted";
+    case Deed::kEvicted:
+      return "evicted";
+    case Deed::kAnnotated:
+      return "annotated";
+    case Deed::kDrained:
+      return "drained";
+    case Deed::kMovedByKubernetes:
+      return "movedByKubernetes";
+    case Deed::kDeletedByKubernetes:
+      return "deletedByKubernetes";
+    case Deed::kMadeAnew:
+      return "madeAnew";
+    case Deed::kLeftAlone:
+      return "leftAlone";
+    case Deed::kFails:
+      return "fails";
+  }
+  return "";
+}
+
+std::string_view FateName(Fate fate) {
+  switch (fate) {
+    case Fate::kMoves:
+      return "moves";
+    case Fate::kPartly:
+      return "partly";
+    case Fate::kNoRoom:
+      return "noRoom";
+    case Fate::kHeld:
+      return "held";
+    case Fate::kBroken:
+      return "broken";
+    case Fate::kLost:
+      return "lost";
+  }
+  return "";
+}
+
+bool ServiceForecast::shrinks() const {
+  if (before && (!after || *after > *before)) return true;
+  return std::any_of(groups.begin(), groups.end(),
+                     [](const GroupChange& group) { return group.after < group.before; });
+}
+
+bool Forecast::fine() const {
+  return std::all_of(
+             instances.begin(), instances.end(),
+             [](const InstanceForecast& one) { return one.already || one.fate == Fate::kMoves; }) &&
+         std::none_of(services.begin(), services.end(),
+                      [](const ServiceForecast& one) { return one.shrinks(); });
+}
+
+Forecast ForecastOf(const ClusterSnapshot& snapshot, const Hypothesis& hypothesis) {
+  const Settled before = Settle(snapshot, {});
+  const Settled after = Settle(snapshot, hypothesis);
+  return Compare(before, after);
+}
+
+Answer AnswerOf(const ClusterSnapshot& snapshot, const std::vector<ManifestObject>& manifests,
+                const Hypothesis& hypothesis, const schemas::ViewOptions& options) {
+  Answer answer;
+  answer.problems = FaultsIn(snapshot).problems;
+  if (!hypothesis.codes.empty()) CodesIn(snapshot, answer.problems);
+  if (manifests.empty()) {
+    answer.happens = ForecastOf(snapshot, hypothesis);
+    return answer;
+  }
+  Applied applied = Apply(snapshot, manifests, options);
+  answer.problems.insert(answer.problems.end(), applied.problems.begin(), applied.problems.end());
+  const Settled settled = Settle(applied.snapshot, {});
+  answer.applied = Compare(Settle(snapshot, {}), settled);
+  if (!hypothesis.empty()) {
+    answer.happens = ForecastOf(AfterSettling(applied.snapshot, settled), hypothesis);
+  }
+  return answer;
+}
+
+Forecast Compare(const Settled& before, const Settled& after) {
+  Forecast forecast;
+  forecast.others = after.others - std::min(after.others, before.others);
+  for (const auto& [key, instance] : after.instances) {
+    InstanceForecast told = instance.told;
+    const auto base = before.instances.find(key);
+    if (base != before.instances.end()) {
+      const InstanceForecast& old = base->second.told;
+      told.already = old.hits == told.hits && old.steps == told.steps && old.fate == told.fate &&
+                     base->second.missing >= instance.missing;
+    }
+    const bool is_worse = instance.missing > 0 && !told.already;
+    if (told.is_new || !told.hits.empty() || !told.steps.empty() || is_worse) {
+      forecast.instances.push_back(std::move(told));
+    }
+  }
+  std::stable_sort(forecast.instances.begin(), forecast.instances.end(),
+                   [](const InstanceForecast& a, const InstanceForecast& b) {
+                     return std::tie(a.ns, a.owner, a.pod_group) <
+                            std::tie(b.ns, b.owner, b.pod_group);
+                   });
+  CompareServices(before, after, forecast);
+  return forecast;
+}
+
+}  // namespace mindgate::what_if

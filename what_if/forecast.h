@@ -1,0 +1,129 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "schemas/config.h"
+#include "watcher/scaling/decision.h"
+#include "watcher/scaling/pod.h"
+#include "what_if/hypothesis.h"
+#include "what_if/manifest.h"
+
+// What would become of a cluster if something happened to it. Pure: a snapshot and a hypothesis
+// give the same forecast always, and nothing is written anywhere.
+namespace mindgate::what_if {
+
+// What is done to pods, and by whom.
+enum class Deed : uint8_t {
+  kDeleted,              // by MindCluster's plugin, at once
+  kEvicted,              // by the plugin, with their grace period
+  kAnnotated,            // by the plugin, for infer-operator, which replaces them
+  kDrained,              // evicted by who drains the node
+  kMovedByKubernetes,    // from a node that is lost, after its toleration of 300 s
+  kDeletedByKubernetes,  // by force, as its Node is no longer in the cluster
+  kMadeAnew,             // with others of their group, by LeaderWorkerSet
+  kLeftAlone,            // they are faulty, and nobody does anything
+  kFails,                // likewise: the plugin tries in every session, and cannot
+};
+std::string_view DeedName(Deed deed);  // "deleted", as in JSON
+
+struct Step {
+  Deed deed = Deed::kDeleted;
+  std::vector<std::string> pods{};  // by name
+  std::string why{};                // a sentence without its full stop
+  bool operator==(const Step&) const = default;
+};
+
+// What takes a pod away.
+struct Hit {
+  std::string pod;
+  std::string node;
+  // As the plugin calls it ("CardUnhealthy"), "NodeGone" where the Node is no longer in the
+  // cluster, or "Drained".
+  std::string why;
+  bool operator==(const Hit&) const = default;
+};
+
+struct Move {
+  std::string pod;
+  std::string from{};  // empty: it was nowhere
+  std::string to{};    // empty: it finds no place
+  bool operator==(const Move&) const = default;
+};
+
+// How it ends, once everything has come to rest.
+enum class Fate : uint8_t {
+  kMoves,   // all of its pods have a place
+  kPartly,  // some have none, and the others serve
+  kNoRoom,  // it is down: its pods, or too few of them, have a place
+  kHeld,    // it waits behind the gate of elastic scaling
+  kBroken,  // it stays on faulty hardware
+  kLost,    // nobody makes its pods again
+};
+std::string_view FateName(Fate fate);
+
+// The pods of a PodGroup. Those in none: of a group of a LeaderWorkerSet, else of one owner.
+struct InstanceForecast {
+  std::string ns;
+  std::string owner;      // "Deployment/chat"
+  std::string pod_group;  // empty: it has none
+  size_t pods = 0;        // all that it has
+  bool is_new = false;    // of a manifest
+  bool already = false;   // it ends so without the hypothesis, too
+  std::vector<Hit> hits{};
+  std::vector<Step> steps{};
+  std::vector<Move> moves{};
+  Fate fate = Fate::kMoves;
+  std::string why{};   // it has no place; a sentence without its full stop
+  std::string mend{};  // what would help, empty when nothing is missing
+  bool operator==(const InstanceForecast&) const = default;
+};
+
+struct GroupChange {
+  std::string group;
+  int64_t before = 0;  // instances that run
+  int64_t after = 0;
+  bool operator==(const GroupChange&) const = default;
+};
+
+// A service under a scaling rule of which something changes.
+struct ServiceForecast {
+  watcher::scaling::ServiceKey service;
+  size_t shapes = 0;               // of its rule; 0: it has none that can be used
+  std::optional<size_t> before{};  // the fullest shape that runs whole, from 0; nothing: none
+  std::optional<size_t> after{};
+  std::vector<GroupChange> groups{};
+  bool shrinks() const;
+  bool operator==(const ServiceForecast&) const = default;
+};
+
+struct Forecast {
+  std::vector<InstanceForecast> instances{};  // by namespace, owner and PodGroup
+  std::vector<ServiceForecast> services{};
+  // Pods that need no NPUs and are in no PodGroup, which go: their owners make them anew.
+  size_t others = 0;
+
+  // Whether everything finds its place again. What ends no better without the hypothesis does not
+  // count.
+  bool fine() const;
+};
+
+// The hypothesis as of the snapshot: what is broken or waits in it takes part.
+Forecast ForecastOf(const ClusterSnapshot& snapshot, const Hypothesis& hypothesis);
+
+struct Answer {
+  std::optional<Forecast> applied{};    // of the manifests alone; nothing without any
+  std::optional<Forecast> happens{};    // of the hypothesis, once they run; nothing without one
+  std::vector<std::string> problems{};  // what could not be taken into account, for people
+
+  bool fine() const { return (!applied || applied->fine()) && (!happens || happens->fine()); }
+};
+
+// First the manifests are applied, then the hypothesis comes true. `options` as for Apply.
+Answer AnswerOf(const ClusterSnapshot& snapshot, const std::vector<ManifestObject>& manifests,
+                const Hypothesis& hypothesis, const schemas::ViewOptions& options = {});
+
+}  // namespace mindgate::what_if

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <optional>
+#include <set>
+#include <string>
+#include <tl/expected.hpp>
+#include <vector>
+
+#include "faults/codes.h"
+#include "what_if/inventory.h"
+#include "what_if/survey.h"
+
+// What is supposed to happen to a cluster.
+namespace mindgate::what_if {
+
+// As people write it.
+struct Question {
+  std::vector<std::string> nodes{};   // "npu-3": it is lost
+  std::vector<std::string> cards{};   // "npu-3/5", "npu-3/Ascend910-5": it breaks
+  std::vector<std::string> faults{};  // "80E18005@npu-3/5", "2C000031@npu-3"
+  std::vector<std::string> drains{};  // label selectors of nodes
+
+  bool empty() const { return nodes.empty() && cards.empty() && faults.empty() && drains.empty(); }
+};
+
+struct FaultyChip {
+  std::string node;
+  std::string chip;  // "Ascend910-5"
+};
+
+// A fault that stays: it has the level that it gets in time.
+struct RaisedCode {
+  faults::FaultCode code;
+  std::string node;
+  std::string chip{};  // empty: the node, or all of its chips for a public fault
+};
+
+struct Drain {
+  std::string selector;
+  std::vector<std::string> nodes;  // by name
+};
+
+struct Hypothesis {
+  std::vector<std::string> lost{};
+  std::vector<FaultyChip> chips{};
+  std::vector<RaisedCode> codes{};
+  std::vector<Drain> drains{};
+
+  bool empty() const { return lost.empty() && chips.empty() && codes.empty() && drains.empty(); }
+};
+
+struct Problem {
+  std::string what;
+  std::string hint;
+};
+
+// Finds what a question names in a cluster, or says of every part what is wrong with it. Fault
+// codes are those of the cluster (CodesIn).
+tl::expected<Hypothesis, std::vector<Problem>> ReadQuestion(const Question& question,
+                                                            const ClusterSnapshot& snapshot,
+                                                            const Inventory& inventory);
+
+// The faults as they would be reported: those that are there and those that are supposed. A fault
+// of a level that nothing follows from changes nothing.
+SurveyedFaults WithHypothesis(const Hypothesis& hypothesis, const Inventory& inventory,
+                              SurveyedFaults reported);
+
+std::set<std::string, std::less<>> DrainedNodes(const Hypothesis& hypothesis);
+
+// One sentence without its full stop for each supposition: "npu-3 is lost: Kubernetes calls it not
+// Ready".
+std::vector<std::string> Sentences(const Hypothesis& hypothesis);
+
+}  // namespace mindgate::what_if

@@ -1,0 +1,106 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/time.h"
+#include "simulation/scenario.h"
+#include "what_if/snapshot.h"
+
+// What a snapshot says of nodes, pods and PodGroups, as a scheduler sees them.
+namespace mindgate::what_if {
+
+using simulation::Labels;
+
+// An annotation of the entries of pods that are not there, but in a manifest. No snapshot of a
+// cluster keeps it.
+inline constexpr std::string_view kPlanned = "mindgate.io/planned";
+
+// One that keeps new pods away (NoSchedule, NoExecute).
+struct Taint {
+  std::string key;
+  std::string value;
+  std::string effect;
+};
+
+struct Toleration {
+  std::string key;        // empty, with Exists: of all taints
+  std::string operation;  // "Exists", else Equal
+  std::string value;
+  std::string effect;  // empty: of all effects
+};
+
+struct Node {
+  std::string name;
+  Labels labels{};
+  std::string super_pod{};  // empty: it is in none
+  std::vector<Taint> taints{};
+  bool closed = false;  // cordoned, or being deleted
+  // By resource: "huawei.com/Ascend910" to "Ascend910-0" and so on, numbers in names as numbers.
+  std::map<std::string, std::vector<std::string>> chips{};
+  // What the kubelet offers, without chips that its device plugin calls unhealthy.
+  std::map<std::string, int64_t> allocatable{};
+};
+
+struct Pod {
+  std::string ns;
+  std::string name;
+  std::string node{};       // empty: it is not placed
+  std::string pod_group{};  // empty: it is in none
+  // For people: "Deployment/chat", "LeaderWorkerSet/chat", "Pod/p0".
+  std::string owner{};
+  std::string controller{};  // the kind of its controller; empty: nobody makes it again
+  std::string lws_group{};   // pods that LeaderWorkerSet makes anew together; empty: it is of none
+  Time created{};
+  int64_t priority = 0;
+  std::string resource{};  // the NPUs that it asks for; empty: none
+  int64_t npus = 0;
+  std::set<std::string> chips{};  // physical ones of AscendReal
+  Labels node_selector{};
+  std::vector<Toleration> tolerations{};
+  bool gated = false;                  // the scheduler may not place it yet
+  bool failed = false;                 // it has ended, and holds no chips
+  bool leaving = false;                // its deletion was asked for
+  bool is_new = false;                 // of a manifest: it is not there
+  const json::Value* entry = nullptr;  // of the snapshot, which outlives it
+};
+
+struct Gang {
+  int64_t min_member = 1;
+  std::optional<int64_t> k{};  // huawei.com/schedule_minAvailable, of the PodGroup, else of a pod
+  bool of_replica_set = false;
+  bool of_job = false;  // its pods are of use only together
+  Time created{};
+  // All of its pods go to one super pod: sp-block says that they are one block.
+  bool one_super_pod = false;
+
+  // How many of `pods` the scheduler binds together or not at all (mind-cluster:
+  // component/ascend-for-volcano/plugin/job.go, initByJobInfo): of a ReplicaSet without K all, K
+  // where minMember is 1, else minMember.
+  int64_t Together(int64_t pods) const;
+};
+
+using GroupName = std::pair<std::string, std::string>;  // namespace and name
+
+struct Inventory {
+  std::vector<Node> nodes;  // by name, numbers in names as numbers
+  std::vector<Pod> pods;    // by namespace and name
+  std::map<GroupName, Gang> gangs;
+
+  std::optional<size_t> FindNode(std::string_view name) const;
+  std::optional<size_t> FindPod(const std::string& ns, const std::string& name) const;
+};
+
+Inventory TakeInventory(const ClusterSnapshot& snapshot);
+
+// Whether a pod may go to a node with these taints.
+bool Tolerates(const std::vector<Toleration>& tolerations, const std::vector<Taint>& taints);
+
+}  // namespace mindgate::what_if

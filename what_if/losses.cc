@@ -1,0 +1,226 @@
+#include "what_if/losses.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "json/text_at.h"
+#include "schemas/names.h"
+
+namespace mindgate::what_if {
+namespace {
+
+using watcher::rescheduling::FaultScheduling;
+using watcher::rescheduling::FaultType;
+
+constexpr const char* kDrained = "Drained";
+constexpr const char* kNodeGone = "NodeGone";
+
+// Whether it runs on each node, so that it goes and comes with the node.
+bool IsOfNode(const Pod& pod) { return pod.controller == "DaemonSet" || pod.controller == "Node"; }
+
+// ReplicaSets count no pod that is being deleted, so that one which cannot end does not matter.
+bool IsReplacedWhileItEnds(const Pod& pod) {
+  return pod.controller == "ReplicaSet" || pod.controller == "Deployment";
+}
+
+PodLoss FirstLook(const Pod& pod) {
+  if (pod.failed) return {.loss = Loss::kIgnored};
+  if (pod.leaving) {
+    const bool comes_back = !pod.controller.empty() && !IsReplacedWhileItEnds(pod);
+    return {.loss = comes_back ? Loss::kGoes : Loss::kIgnored};
+  }
+  return {.loss = pod.node.empty() ? Loss::kWaits : Loss::kStays};
+}
+
+std::string MendOf(const watcher::rescheduling::FaultPolicy& policy) {
+  switch (policy.fault_scheduling) {
+    case FaultScheduling::kOff:
+      return "the label fault-scheduling: force (or grace) in its pod template";
+    case FaultScheduling::kUnknown:
+      return "fault-scheduling: force (or grace) instead of " + Quote(policy.written) +
+             " in its pod template";
+    default:
+      break;
+  }
+  if (policy.decided_outside) return "the platform that wrote ProcessRecoverStrategy has to act";
+  return "a label fault-retry-times with more retries in its pod template";
+}
+
+class Losing {
+ public:
+  Losing(const Inventory& inventory, const Survey& survey,
+         const std::set<std::string, std::less<>>& drained, const std::set<GroupName>& widened)
+      : inventory_(inventory), survey_(survey), drained_(drained), widened_(widened) {}
+
+  Losses Run() {
+    for (const Pod& pod : inventory_.pods) losses_.pods.push_back(FirstLook(pod));
+    for (const SurveyedJob& job : survey_.jobs) LoseJob(job);
+    for (const SurveyedPod& pod : survey_.pods) LosePodOfNoJob(pod);
+    for (size_t i = 0; i < inventory_.pods.size(); ++i) {
+      if (drained_.contains(inventory_.pods[i].node)) Evict(i);
+    }
+    MakeGroupsAnew();
+    return std::move(losses_);
+  }
+
+ private:
+  void Go(size_t index, Deed deed, std::string why) {
+    PodLoss& loss = losses_.pods[index];
+    loss.deed = deed;
+    loss.why = std::move(why);
+    loss.mend.clear();
+    loss.loss = Loss::kGoes;
+    if (!inventory_.pods[index].controller.empty()) return;
+    loss.loss = Loss::kLost;
+    loss.mend = "a controller that makes it again, such as a Deployment";
+  }
+
+  // Nobody but Kubernetes itself moves it: it marks pods of a node that is lost for deletion after
+  // 300 s (kubernetes: pkg/controller/tainteviction), and they end when the node comes back or
+  // goes.
+  // Pods of a node that no longer exists it deletes by force, after 40 s and a look every 20 s
+  // (kubernetes: pkg/controller/podgc).
+  void Leave(size_t index, Deed deed, std::string why, std::string mend) {
+    const Pod& pod = inventory_.pods[index];
+    if (survey_.gone.contains(pod.node)) {
+      Go(index, Deed::kDeletedByKubernetes, std::move(why));
+      return;
+    }
+    if (survey_.not_ready.contains(pod.node)) {
+      if (IsReplacedWhileItEnds(pod)) {
+        Go(index, Deed::kMovedByKubernetes, std::move(why));
+        return;
+      }
+      why +=
+          "; Kubernetes marks it for deletion, and it stays until the node comes back or is "
+          "deleted";
+    }
+    losses_.pods[index] = {Loss::kBroken, losses_.pods[index].hit, deed, std::move(why),
+                           std::move(mend)};
+  }
+
+  std::string HitOf(const watcher::rescheduling::Task& task, FaultType type) const {
+    const bool gone = type == FaultType::kNodeUnhealthy && survey_.gone.contains(task.node);
+    return gone ? kNodeGone : std::string(watcher::rescheduling::FaultTypeName(type));
+  }
+
+  void LoseJob(const SurveyedJob& job) {
+    std::vector<std::optional<size_t>> places;
+    for (size_t i = 0; i < job.tasks.size(); ++i) {
+      places.push_back(inventory_.FindPod(job.ns, job.tasks[i].pod));
+      if (places[i] && job.types[i] != FaultType::kHealthy) {
+        losses_.pods[*places[i]].hit = HitOf(job.tasks[i], job.types[i]);
+      }
+    }
+    const watcher::rescheduling::Response& response = job.response;
+    const auto each = [&](Deed deed) {
+      for (const size_t task : response.tasks) {
+        if (places[task]) Go(*places[task], deed, response.why);
+      }
+      Widen(job, deed, places);
+    };
+    switch (response.step) {
+      case watcher::rescheduling::Step::kDelete:
+        return each(Deed::kDeleted);
+      case watcher::rescheduling::Step::kEvict:
+        return each(Deed::kEvicted);
+      case watcher::rescheduling::Step::kAnnotate:
+        return each(Deed::kAnnotated);
+      case watcher::rescheduling::Step::kNothing:
+      case watcher::rescheduling::Step::kFails:
+        break;
+    }
+    const bool fails = response.step == watcher::rescheduling::Step::kFails;
+    for (size_t i = 0; i < job.tasks.size(); ++i) {
+      if (!places[i] || job.types[i] == FaultType::kHealthy) continue;
+      Leave(*places[i], fails ? Deed::kFails : Deed::kLeftAlone, response.why, MendOf(job.policy));
+    }
+  }
+
+  // mind-cluster: component/ascend-for-volcano/internal/rescheduling, the upgrade of pod-level
+  // rescheduling after so many sessions; the watcher does likewise, after a time.
+  void Widen(const SurveyedJob& job, Deed deed, const std::vector<std::optional<size_t>>& places) {
+    if (!job.policy.begins_with_faulty_pods()) return;
+    const auto widest = ScopeOf(job.tasks, job.types, job.policy, job.policy.widest());
+    if (widest.size() <= job.response.tasks.size()) return;
+    losses_.may_widen.emplace(job.ns, job.pod_group);
+    if (!widened_.contains({job.ns, job.pod_group})) return;
+    const bool all = widest.size() == job.tasks.size();
+    for (const size_t task : widest) {
+      if (places[task] && losses_.pods[*places[task]].loss == Loss::kStays) {
+        Go(*places[task], deed, all ? kWithoutWholeJob : kWithoutRackBlock);
+      }
+    }
+  }
+
+  void LosePodOfNoJob(const SurveyedPod& surveyed) {
+    if (inventory_.gangs.contains({surveyed.ns, surveyed.pod_group})) return;
+    const auto index = inventory_.FindPod(surveyed.ns, surveyed.task.pod);
+    if (!index || losses_.pods[*index].loss != Loss::kStays) return;
+    const Pod& pod = inventory_.pods[*index];
+    const FaultType type = Classify(surveyed.task, {}, {survey_.nodes, survey_.not_ready});
+    if (type == FaultType::kHealthy || IsOfNode(pod)) return;
+    if (IsNoConcern(pod)) {
+      // The chips of its node do not matter to it, and others see to it when the node is lost.
+      if (survey_.not_ready.contains(pod.node)) ++losses_.others;
+      return;
+    }
+    losses_.pods[*index].hit = HitOf(surveyed.task, type);
+    Leave(*index, Deed::kLeftAlone, "it is in no PodGroup, so that Volcano does not know it",
+          "schedulerName: volcano and the label fault-scheduling: force in its pod template");
+  }
+
+  void Evict(size_t index) {
+    const Pod& pod = inventory_.pods[index];
+    PodLoss& loss = losses_.pods[index];
+    if (IsOfNode(pod) || (loss.loss != Loss::kStays && loss.loss != Loss::kBroken)) return;
+    if (IsNoConcern(pod)) {
+      ++losses_.others;
+      loss.loss = Loss::kIgnored;
+      return;
+    }
+    if (loss.hit.empty()) loss.hit = kDrained;
+    Go(index, Deed::kDrained, "the node is drained");
+  }
+
+  // It needs no NPUs, and neither Volcano nor a scaling rule knows it.
+  static bool IsNoConcern(const Pod& pod) {
+    return pod.npus == 0 && pod.pod_group.empty() &&
+           json::TextAt(pod.entry, {"metadata", "labels", schemas::kJobId}).empty();
+  }
+
+  // Its default is RecreateGroupOnPodRestart (lws: pkg/controllers/pod_controller.go).
+  void MakeGroupsAnew() {
+    std::set<std::string, std::less<>> groups;
+    for (size_t i = 0; i < inventory_.pods.size(); ++i) {
+      const Pod& pod = inventory_.pods[i];
+      if (!pod.lws_group.empty() && losses_.pods[i].deed && losses_.pods[i].loss == Loss::kGoes) {
+        groups.insert(pod.lws_group);
+      }
+    }
+    for (size_t i = 0; i < inventory_.pods.size(); ++i) {
+      const PodLoss& loss = losses_.pods[i];
+      const bool is_there = loss.loss == Loss::kStays || loss.loss == Loss::kBroken;
+      if (is_there && groups.contains(inventory_.pods[i].lws_group)) {
+        Go(i, Deed::kMadeAnew, "LeaderWorkerSet makes a group anew when one of its pods goes");
+      }
+    }
+  }
+
+  const Inventory& inventory_;
+  const Survey& survey_;
+  const std::set<std::string, std::less<>>& drained_;
+  const std::set<GroupName>& widened_;
+  Losses losses_;
+};
+
+}  // namespace
+
+Losses LossesOf(const ClusterSnapshot& snapshot, const Inventory& inventory,
+                const SurveyedFaults& faults, const std::set<std::string, std::less<>>& drained,
+                const std::set<GroupName>& widened) {
+  const Survey survey = SurveyOf(snapshot, faults);
+  return Losing(inventory, survey, drained, widened).Run();
+}
+
+}  // namespace mindgate::what_if

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "simulation/cluster.h"
+#include "what_if/inventory.h"
+#include "what_if/survey.h"
+
+namespace mindgate::what_if {
+
+// What would have to be there for pods that found no room.
+struct Shortage {
+  int64_t pods = 0;
+  int64_t npus = 0;  // of each
+  std::string resource{};
+  Labels node_selector{};
+  bool one_super_pod = false;
+  bool operator==(const Shortage&) const = default;
+};
+
+// Puts pods on nodes as the scheduler of `mindgate simulate` does: each on the first node in the
+// order of their names that has enough free chips, pods of a gang together or not at all. A chip is
+// free when no pod uses it, and no report calls it unhealthy or keeps new pods from it. A node
+// takes no new pods when it is not Ready, cordoned, drained, unhealthy or to be separated, or when
+// it has a taint that a pod does not tolerate. Processors, memory, affinity and the links between
+// chips are not looked at.
+class Scheduler {
+ public:
+  struct Floor {
+    const Inventory& inventory;
+    const SurveyedFaults& faults;    // as they are supposed to be
+    const SurveyedFaults& reported;  // as the kubelets know them
+    const std::set<std::string, std::less<>>& drained;
+    const std::vector<bool>& stays;  // by pod: it keeps its chips
+  };
+  // `floor` is read only here, but for the inventory, which must outlive it.
+  explicit Scheduler(const Floor& floor);
+
+  struct Request {
+    std::vector<size_t> pods{};        // of the inventory
+    size_t together = 0;               // so many of them, or none
+    bool refuses_sub_healthy = false;  // its subHealthyStrategy is not ignore
+    bool one_super_pod = false;
+    std::optional<size_t> beside{};  // a node with a pod of the gang that stays
+  };
+  struct Answer {
+    std::vector<std::optional<size_t>> nodes{};  // of each pod of the request
+    std::optional<Shortage> shortage{};          // of all of them together
+  };
+  Answer Place(const Request& request);
+
+  // Chips for a pod that was placed, the lowest that are free; each is given once.
+  std::set<std::string> TakeChips(size_t node, const Pod& pod);
+
+ private:
+  simulation::PodNeeds NeedsOf(const Pod& pod, const Request& request) const;
+  std::optional<size_t> PlaceWithoutNpus(const simulation::PodNeeds& needs) const;
+  std::vector<std::optional<size_t>> PlaceAll(const std::vector<size_t>& pods,
+                                              const Request& request,
+                                              std::optional<Shortage>& shortage);
+  void Release(const std::vector<size_t>& pods);
+
+  const Inventory& inventory_;
+  std::vector<bool> open_;  // by node
+  std::set<size_t> sub_healthy_;
+  std::set<size_t> tainted_;
+  std::map<std::string, simulation::Cluster> clusters_;                   // by resource
+  std::map<std::pair<size_t, std::string>, std::set<std::string>> free_;  // by node and resource
+};
+
+// "room for 1 more pod with 8 huawei.com/Ascend910 on a node with pool=blue".
+std::string ShortageText(const Shortage& shortage);
+
+}  // namespace mindgate::what_if

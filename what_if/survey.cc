@@ -1,0 +1,236 @@
+#include "what_if/survey.h"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <span>
+#include <tuple>
+#include <utility>
+
+#include "faults/device_report.h"
+#include "faults/told.h"
+#include "json/text_at.h"
+#include "schemas/names.h"
+#include "watcher/frame/nodes.h"
+#include "watcher/rescheduling/pod.h"
+#include "what_if/snapshot_fields.h"
+
+namespace mindgate::what_if {
+namespace {
+
+using json::Value;
+using watcher::rescheduling::AnyHasChips;
+using watcher::rescheduling::AsksForNpus;
+using watcher::rescheduling::Classify;
+using watcher::rescheduling::FaultType;
+using watcher::rescheduling::HasFailedContainer;
+using watcher::rescheduling::IsBound;
+using watcher::rescheduling::JobMetadata;
+using watcher::rescheduling::Respond;
+using watcher::rescheduling::Task;
+
+// A PodGroup, by namespace and name.
+using GroupKey = std::pair<std::string, std::string>;
+
+struct PodOfGroup {
+  Task task;
+  JobMetadata::Map labels;
+  JobMetadata::Map annotations;
+};
+
+using Groups = std::map<GroupKey, std::vector<PodOfGroup>>;
+
+// Of a map, the entries that decide about faults.
+JobMetadata::Map MapOf(const Value* object, std::span<const std::string_view> keys) {
+  JobMetadata::Map map;
+  for (const std::string_view key : keys) {
+    if (const auto text = json::FindString(object, key)) map.emplace(key, *text);
+  }
+  return map;
+}
+
+JobMetadata::Map FaultLabelsOf(const Value* metadata) {
+  return MapOf(json::Find(metadata, "labels"), kFaultLabels);
+}
+JobMetadata::Map FaultAnnotationsOf(const Value* metadata) {
+  return MapOf(json::Find(metadata, "annotations"), kFaultAnnotations);
+}
+
+Task TaskOf(const Value& pod) {
+  const Value* metadata = json::Find(pod, "metadata");
+  const Value* labels = json::Find(metadata, "labels");
+  const Value* annotations = json::Find(metadata, "annotations");
+  Task task;
+  task.pod = json::TextAt(metadata, {"name"});
+  task.node = json::TextAt(json::Find(pod, "spec"), {"nodeName"});
+  task.chips = faults::PhysicalChips(json::TextAt(annotations, {schemas::kAscendReal}));
+  task.ended = json::TextAt(pod, {"status", "phase"}) == "Failed";
+  task.failed = task.ended || HasFailedContainer(pod);
+  task.fault_type = json::TextAt(labels, {schemas::kFaultType});
+  task.rank = json::TextAt(annotations, {schemas::kRankIndex});
+  task.is_worker = json::TextAt(labels, {schemas::kReplicaType}) == "worker";
+  task.may_be_switched = json::TextAt(annotations, {schemas::kNeedVolcanoOpe}) == "delete";
+  return task;
+}
+
+Groups ReadPods(const ClusterSnapshot& snapshot, Survey& survey) {
+  Groups groups;
+  for (const Value* pod : snapshot.pods) {
+    const Value* metadata = json::Find(pod, "metadata");
+    Task task = TaskOf(*pod);
+    std::string ns = json::TextAt(metadata, {"namespace"});
+    std::string group = json::TextAt(metadata, {"annotations", schemas::kPodGroupAnnotation});
+    if (survey.nodes.contains(task.node) || survey.not_ready.contains(task.node)) {
+      survey.pods.push_back({ns, group, task});
+    }
+    if (group.empty()) continue;
+    groups[{std::move(ns), std::move(group)}].push_back(
+        {std::move(task), FaultLabelsOf(metadata), FaultAnnotationsOf(metadata)});
+  }
+  std::sort(survey.pods.begin(), survey.pods.end(), [](const SurveyedPod& a, const SurveyedPod& b) {
+    return std::tie(a.ns, a.task.pod) < std::tie(b.ns, b.task.pod);
+  });
+  return groups;
+}
+
+// What a PodGroup adds to its pods.
+struct OfGroup {
+  JobMetadata metadata{};
+  bool asks_for_npus = false;
+};
+using GroupMetadata = std::map<GroupKey, OfGroup>;
+
+GroupMetadata ReadPodGroups(const ClusterSnapshot& snapshot, const Groups& groups) {
+  GroupMetadata found;
+  for (const Value* object : snapshot.pod_groups) {
+    const Value* metadata = json::Find(object, "metadata");
+    const GroupKey key(json::TextAt(metadata, {"namespace"}), json::TextAt(metadata, {"name"}));
+    if (!groups.contains(key)) continue;
+    OfGroup& of_group = found[key];
+    of_group.metadata.AddLabels(FaultLabelsOf(metadata));
+    of_group.metadata.AddAnnotations(FaultAnnotationsOf(metadata));
+    of_group.asks_for_npus = AsksForNpus(*object);
+  }
+  return found;
+}
+
+// Those of which a task is faulty.
+std::vector<SurveyedJob> JobsOf(Groups groups, GroupMetadata metadata, const Survey& survey) {
+  std::vector<SurveyedJob> jobs;
+  for (auto& [key, pods] : groups) {
+    const auto of_group = metadata.find(key);
+    if (of_group == metadata.end()) continue;  // the scheduler knows no such job
+    std::sort(pods.begin(), pods.end(),
+              [](const PodOfGroup& a, const PodOfGroup& b) { return a.task.pod < b.task.pod; });
+    SurveyedJob job{key.first, key.second, {}, {}, {}, {}};
+    for (PodOfGroup& pod : pods) {
+      of_group->second.metadata.AddLabels(pod.labels);
+      of_group->second.metadata.AddPodAnnotations(pod.annotations);
+      job.tasks.push_back(std::move(pod.task));
+    }
+    job.policy =
+        of_group->second.metadata.Policy(of_group->second.asks_for_npus || AnyHasChips(job.tasks));
+    for (const Task& task : job.tasks) {
+      job.types.push_back(Classify(task, job.policy, {survey.nodes, survey.not_ready}));
+    }
+    job.response = Respond(job.tasks, job.types, job.policy);
+    if (job.response.reason != FaultType::kHealthy) jobs.push_back(std::move(job));
+  }
+  return jobs;
+}
+
+// Where each serial number is, but for those that several nodes have.
+std::map<std::string, std::string> NodesBySerial(const ClusterSnapshot& snapshot) {
+  std::map<std::string, std::string> nodes;
+  for (const Value* node : snapshot.nodes) {
+    const std::string serial = watcher::SerialNumberOf(*node);
+    if (serial.empty()) continue;
+    const auto [place, is_new] = nodes.emplace(serial, json::TextAt(node, {"metadata", "name"}));
+    if (!is_new) place->second.clear();
+  }
+  return nodes;
+}
+
+// As the watcher does with faultSource: auto. What the snapshot was taken of decides the rest.
+void ReadReports(const ClusterSnapshot& snapshot, SurveyedFaults& found) {
+  const auto nodes = NodesBySerial(snapshot);
+  std::map<std::string, std::string> serials;
+  for (const auto& [serial, node] : nodes) serials.emplace(node, serial);
+  const auto in = [](const auto& map) {
+    return [&map](const std::string& key) {
+      const auto entry = map.find(key);
+      return entry == map.end() ? std::string() : entry->second;
+    };
+  };
+  faults::ToldByAll told({.node_of = in(nodes), .serial_of = in(serials)});
+  std::map<faults::Writer, size_t> count;
+  for (const Value* config_map : snapshot.fault_reports) {
+    const faults::Writer writer = faults::WriterOf(*config_map);
+    auto worth = faults::Worth(*config_map, writer);
+    if (!worth) continue;
+    ++count[writer];
+    const Value* metadata = json::Find(config_map, "metadata");
+    told.Put(writer, json::TextAt(metadata, {"namespace"}) + "/" + json::TextAt(metadata, {"name"}),
+             &*worth);
+    std::move(worth->problems.begin(), worth->problems.end(), std::back_inserter(found.problems));
+  }
+  const auto counting = told.CountingFrom(faults::Source::kAuto, snapshot.taken);
+  found.by_clusterd = counting.clusterd && count[faults::Writer::kClusterD] > 0;
+  found.clusterd_is_gone = !counting.clusterd && told.clusterd_speaks();
+  found.reports = counting.clusterd
+                      ? count[faults::Writer::kClusterD]
+                      : count[faults::Writer::kNodes] + count[faults::Writer::kPublic];
+  for (const std::string& node : told.nodes()) {
+    faults::NodeFaults merged = told.Merged(node, counting);
+    if (!merged.IsClean()) found.nodes.emplace(node, std::move(merged));
+  }
+}
+
+}  // namespace
+
+SurveyedFaults FaultsIn(const ClusterSnapshot& snapshot) {
+  SurveyedFaults found;
+  std::set<std::string, std::less<>> nodes;
+  for (const Value* node : snapshot.nodes) {
+    std::string name = json::TextAt(node, {"metadata", "name"});
+    if (!watcher::IsReady(*node)) found.not_ready.insert(name);
+    nodes.insert(std::move(name));
+  }
+  ReadReports(snapshot, found);
+  // A pod is lost with its node also when the node's object is gone (trap 37). What a tenant writes
+  // into spec.nodeName does not make a node.
+  for (const Value* pod : snapshot.pods) {
+    std::string node = json::TextAt(pod, {"spec", "nodeName"});
+    if (!node.empty() && !nodes.contains(node) && IsBound(*pod)) found.gone.insert(std::move(node));
+  }
+  found.not_ready.insert(found.gone.begin(), found.gone.end());
+  return found;
+}
+
+std::shared_ptr<const faults::FaultTable> CodesIn(const ClusterSnapshot& snapshot,
+                                                  std::vector<std::string>& problems) {
+  if (!snapshot.fault_config.empty()) {
+    return std::make_shared<const faults::FaultTable>(
+        faults::FaultTable::OfCluster(*snapshot.fault_config.front(), problems));
+  }
+  const faults::FaultTable& shipped = faults::FaultTable::Shipped();
+  if (!snapshot.fault_config_unread.empty()) {
+    problems.push_back("ConfigMap " + std::string(faults::kConfigNamespace) + "/" +
+                       std::string(faults::kConfigName) +
+                       ", which may set other levels of fault codes, cannot be read: " +
+                       snapshot.fault_config_unread + "; the levels are those that MindCluster " +
+                       std::string(shipped.release()) + " ships");
+  }
+  return {std::shared_ptr<const void>(), &shipped};
+}
+
+Survey SurveyOf(const ClusterSnapshot& snapshot, SurveyedFaults faults) {
+  Survey survey;
+  static_cast<SurveyedFaults&>(survey) = std::move(faults);
+  Groups groups = ReadPods(snapshot, survey);
+  GroupMetadata metadata = ReadPodGroups(snapshot, groups);
+  survey.jobs = JobsOf(std::move(groups), std::move(metadata), survey);
+  return survey;
+}
+
+}  // namespace mindgate::what_if

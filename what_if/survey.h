@@ -1,0 +1,60 @@
+#pragma once
+
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "faults/codes.h"
+#include "faults/node_faults.h"
+#include "watcher/rescheduling/response.h"
+#include "what_if/snapshot.h"
+
+namespace mindgate::what_if {
+
+// A pod on a node that is faulty, as a whole or in a part.
+struct SurveyedPod {
+  std::string ns;
+  std::string pod_group;  // empty: it has none, and nobody moves it
+  watcher::rescheduling::Task task;
+};
+
+// The pods of a PodGroup, one of which is faulty.
+struct SurveyedJob {
+  std::string ns;
+  std::string pod_group;
+  std::vector<watcher::rescheduling::Task> tasks;  // by name
+  watcher::rescheduling::Response response;
+  watcher::rescheduling::FaultPolicy policy{};
+  std::vector<watcher::rescheduling::FaultType> types{};  // of the tasks
+};
+
+// The faults of a cluster at one moment.
+struct SurveyedFaults {
+  // Who told: ClusterD for all nodes, or, where it is absent, each node for itself.
+  bool by_clusterd = false;
+  bool clusterd_is_gone = false;                   // and left its ConfigMaps, which do not count
+  size_t reports = 0;                              // ConfigMaps that were read
+  faults::FaultsByNode nodes{};                    // those that are not clean
+  std::set<std::string, std::less<>> not_ready{};  // or gone
+  std::set<std::string, std::less<>> gone{};       // the nodes of pods that the cluster has not
+  std::vector<std::string> problems{};             // what could not be understood, for people
+};
+
+// And what they lead to.
+struct Survey : SurveyedFaults {
+  std::vector<SurveyedPod> pods{};  // by namespace and name
+  std::vector<SurveyedJob> jobs{};  // likewise
+};
+
+SurveyedFaults FaultsIn(const ClusterSnapshot& snapshot);
+
+// The fault codes of the cluster: those that MindCluster ships, or its own. What could not be read
+// or understood of its own is added to `problems`.
+std::shared_ptr<const faults::FaultTable> CodesIn(const ClusterSnapshot& snapshot,
+                                                  std::vector<std::string>& problems);
+
+// What becomes of the pods if these are the faults, whatever the reports of the snapshot say.
+Survey SurveyOf(const ClusterSnapshot& snapshot, SurveyedFaults faults);
+
+}  // namespace mindgate::what_if

@@ -1,0 +1,192 @@
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <utility>
+
+#include "faults/codes.h"
+#include "faults/told.h"
+#include "json/text_at.h"
+#include "schemas/names.h"
+#include "what_if/snapshot.h"
+#include "what_if/snapshot_fields.h"
+
+namespace mindgate::what_if {
+namespace {
+
+using json::Value;
+
+using RuleName = std::pair<std::string, std::string>;  // namespace and name
+
+// One object a line, so that two snapshots can be compared.
+struct Lines {
+  std::string text{};
+  size_t count = 0;
+
+  struct Mark {
+    size_t size = 0;
+    size_t count = 0;
+  };
+  Mark mark() const { return {text.size(), count}; }
+  void Return(const Mark& to) {
+    text.resize(to.size);
+    count = to.count;
+  }
+  void Add(const json::Json& entry) {
+    text += count++ == 0 ? "\n" : ",\n";
+    // What is not UTF-8 is replaced, as everywhere.
+    text += entry.dump(-1, ' ', false, json::Json::error_handler_t::replace);
+  }
+};
+
+class Taking {
+ public:
+  Taking(kube::Client& client, const SnapshotOptions& options, const std::stop_token& stop)
+      : client_(client), options_(options), stop_(stop) {}
+
+  kube::Answer<std::string> Run(Time now) {
+    auto read = ReadReports(now);
+    if (read) read = List(kube::resources::kNodes, NodeEntries(), nodes_);
+    if (read) {
+      read = List(kube::resources::kPods, PodEntries(), pods_, "",
+                  {.field_selector = "status.phase!=Succeeded"},
+                  [this](const Value& pod) { return NoteRule(pod); });
+    }
+    if (read) read = ReadPodGroups();
+    if (read && options_.scaling_rules) read = ReadRules();
+    if (read) read = ReadFaultConfig();
+    if (!read) return tl::make_unexpected(read.error());
+    return "{\"kind\": \"Snapshot\", \"version\": " + std::to_string(kSnapshotVersion) +
+           ", \"taken\": \"" + FormatTime(now) + "\",\n\"nodes\": [" + nodes_.text +
+           "],\n\"pods\": [" + pods_.text + "],\n\"podGroups\": [" + pod_groups_.text +
+           "],\n\"faultReports\": [" + reports_.text + "],\n\"scalingRules\": [" + rules_.text +
+           "]" + fault_config_ + "}\n";
+  }
+
+ private:
+  size_t size() const {
+    return nodes_.text.size() + pods_.text.size() + pod_groups_.text.size() + reports_.text.size() +
+           rules_.text.size() + fault_config_.size();
+  }
+
+  // `wanted` says of each object whether it is kept; empty: all are.
+  kube::Answer<void> List(const kube::Resource& resource, const Kept& kept, Lines& lines,
+                          std::string_view ns = "", kube::ListOptions list = {},
+                          const std::function<bool(const Value&)>& wanted = {}) {
+    const Lines::Mark before = lines.mark();
+    bool too_large = false;
+    std::stop_source enough;
+    const std::stop_callback forward(stop_, [&enough] { enough.request_stop(); });
+    const auto listed = client_.ListAll(resource, ns, std::move(list), &kept.read,
+                                        {.started = [&] { lines.Return(before); },
+                                         .item =
+                                             [&](const Value& object) {
+                                               if (too_large || (wanted && !wanted(object))) return;
+                                               lines.Add(kept.entry(object));
+                                               too_large = size() > options_.max_bytes;
+                                               if (too_large) enough.request_stop();
+                                             }},
+                                        enough.get_token());
+    if (too_large) return TooLarge();
+    if (!listed) return tl::make_unexpected(listed.error());
+    return {};
+  }
+
+  kube::Answer<void> ReadReportsOf(faults::Writer writer, std::string_view ns,
+                                   std::string_view selector) {
+    return List(kube::resources::kConfigMaps, ReportEntries(), reports_, ns,
+                {.label_selector = std::string(selector)}, [&](const Value& config_map) {
+                  // Other ConfigMaps may have the same labels.
+                  if (faults::WriterOf(config_map) != writer) return false;
+                  const auto worth = faults::Worth(config_map, writer);
+                  if (!worth) return false;
+                  if (writer != faults::Writer::kClusterD) return true;
+                  const std::string name = json::TextAt(config_map, {"metadata", "name"});
+                  clusterd_.Put(writer, std::string(ns) + "/" + name, &*worth);
+                  return true;
+                });
+  }
+
+  // Those that the watcher would read.
+  kube::Answer<void> ReadReports(Time now) {
+    using faults::Writer;
+    kube::Answer<void> read;
+    if (options_.fault_source != faults::Source::kNodes) {
+      read = ReadReportsOf(Writer::kClusterD, faults::kClusterNamespace, faults::kClusterSelector);
+    }
+    if (!read || !clusterd_.WantsNodes(options_.fault_source, now)) return read;
+    read = ReadReportsOf(Writer::kNodes, faults::kDeviceNamespace, faults::kNodeSelector);
+    if (read) read = ReadReportsOf(Writer::kNodes, faults::kNodeNamespace, faults::kNodeSelector);
+    for (const std::string& ns : options_.public_faults.namespaces) {
+      if (read) read = ReadReportsOf(Writer::kPublic, ns, faults::kPublicSelector);
+    }
+    return read;
+  }
+
+  kube::Answer<void> ReadPodGroups() {
+    auto read = List(kube::resources::kPodGroups, PodGroupEntries(), pod_groups_, "", {},
+                     [this](const Value& pod_group) { return NoteRule(pod_group); });
+    if (!read && read.error().reason == kube::Reason::kNotFound) return {};
+    return read;
+  }
+
+  bool NoteRule(const Value& object) {
+    const Value* metadata = json::Find(object, "metadata");
+    std::string rule = json::TextAt(metadata, {"labels", schemas::kScalingRule});
+    if (!rule.empty()) named_.emplace(json::TextAt(metadata, {"namespace"}), std::move(rule));
+    return true;
+  }
+
+  kube::Answer<void> ReadRules() {
+    const Kept kept = ScalingRuleEntries();
+    for (const auto& [ns, name] : named_) {
+      auto read = List(kube::resources::kConfigMaps, kept, rules_, ns,
+                       {.field_selector = "metadata.name=" + name, .limit = 1});
+      if (!read) return read;
+    }
+    return {};
+  }
+
+  // Who may not read it can still know all else.
+  kube::Answer<void> ReadFaultConfig() {
+    const Kept kept = FaultConfigEntries();
+    const auto read = client_.Get(kube::resources::kConfigMaps, faults::kConfigNamespace,
+                                  faults::kConfigName, kept.read, stop_);
+    if (read) {
+      Lines lines;
+      lines.Add(kept.entry(read->root()));
+      fault_config_ = ",\n\"faultConfig\": [" + lines.text + "]";
+    } else if (read.error().reason != kube::Reason::kNotFound) {
+      fault_config_ = ",\n\"faultConfigUnread\": " + json::Json(read.error().message).dump();
+    }
+    if (size() <= options_.max_bytes) return {};
+    return TooLarge();
+  }
+
+  kube::Answer<void> TooLarge() const {
+    return kube::Failed(kube::Reason::kTooLarge,
+                        "a snapshot of this cluster would have more than " +
+                            std::to_string(options_.max_bytes / (1024 * 1024)) + " MiB");
+  }
+
+  kube::Client& client_;
+  const SnapshotOptions& options_;
+  const std::stop_token& stop_;
+  Lines nodes_;
+  Lines pods_;
+  Lines pod_groups_;
+  Lines reports_;
+  Lines rules_;
+  std::string fault_config_;    // with its key
+  faults::ToldByAll clusterd_;  // what ClusterD says
+  std::set<RuleName> named_;
+};
+
+}  // namespace
+
+kube::Answer<std::string> TakeSnapshot(kube::Client& client, Time now,
+                                       const SnapshotOptions& options,
+                                       const std::stop_token& stop) {
+  return Taking(client, options, stop).Run(now);
+}
+
+}  // namespace mindgate::what_if
