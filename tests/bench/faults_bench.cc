@@ -300,7 +300,7 @@ class NoCredentials final : public kube::CredentialSource {
 };
 
 // Follows the server whose URL comes first on `in`; answers "!" once it is current, then each line
-// with KiB resident, microseconds of CPU and jobs looked at.
+// with KiB resident, microseconds of CPU, jobs looked at and decisions about services.
 [[noreturn]] void Watch(int in, int out) {
   std::array<char, 100> line{};
   Check(::read(in, line.data(), line.size() - 1) > 0, "the server has no address");
@@ -349,7 +349,8 @@ class NoCredentials final : public kube::CredentialSource {
     const auto micros = [](const timeval& time) { return time.tv_sec * 1'000'000 + time.tv_usec; };
     const std::string text = std::to_string(static_cast<long long>(ResidentBytes() / 1024)) + " " +
                              std::to_string(micros(usage.ru_utime) + micros(usage.ru_stime)) + " " +
-                             std::to_string(controller.counts().looks) + "\n";
+                             std::to_string(controller.counts().looks) + " " +
+                             std::to_string(scaling.counts().decisions) + "\n";
     if (::write(out, text.data(), text.size()) < 0) break;
   }
   std::_Exit(0);
@@ -364,6 +365,7 @@ struct Watcher {
     double mebibytes = 0;
     double cpu_seconds = 0;
     uint64_t looks = 0;
+    uint64_t decisions = 0;
   };
   Answer Ask() const {
     Check(::write(to, "?", 1) == 1, "the watcher is gone");
@@ -373,7 +375,8 @@ struct Watcher {
     Answer answer;
     answer.mebibytes = std::strtod(line.data(), &rest) / 1024;
     answer.cpu_seconds = std::strtod(rest, &rest) / 1e6;
-    answer.looks = std::strtoull(rest, nullptr, 10);
+    answer.looks = std::strtoull(rest, &rest, 10);
+    answer.decisions = std::strtoull(rest, nullptr, 10);
     return answer;
   }
 };
@@ -406,13 +409,18 @@ double Run(const Watcher& watcher, int nodes, int faults) {
   Check(::read(watcher.from, &heard, 1) == 1, "the watcher is gone");
   const auto jobs = static_cast<uint64_t>(nodes * kPodsOfNode / kPodsOfGroup);
   while (watcher.Ask().looks < jobs) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  const double seconds = SecondsSince(begin);
+  // Elastic scaling begins with a decision about each service, which reads its rule.
+  const auto services = static_cast<uint64_t>(nodes * kPodsOfNode / kPodsOfService);
+  while (watcher.Ask().decisions < services) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
   Check(cluster.WaitForWatch(), "nobody watches the reports");
   std::printf(
       "%d nodes, %d pods, %d reports of %.0f KB: %.2f s from the lists to the decisions, "
       "%.1f MiB resident\n",
       nodes, nodes * kPodsOfNode, cluster.reports(),
-      static_cast<double>(cluster.report_bytes()) / 1e3, SecondsSince(begin),
-      watcher.Ask().mebibytes);
+      static_cast<double>(cluster.report_bytes()) / 1e3, seconds, watcher.Ask().mebibytes);
 
   // Each of them hits PodGroups that were whole: one that lost pods already waits for new ones.
   const int blocks = nodes / kPodsOfGroup;

@@ -2,8 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <atomic>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "watcher/rescheduling_cluster.h"
@@ -169,6 +173,52 @@ TEST_F(Gated, WhatRunsBeforeTheFirstCallRunsOnceAndOnlyIfItIsSent) {
   brake = {};
   Delete(request, 3 * DisruptionGate::kBatch);
   EXPECT_EQ(runs, 1);
+}
+
+// A namespace with a lock that the other one does not have.
+std::string OtherThan(const std::string& ns) {
+  const auto lock = [](const std::string& name) {
+    return std::hash<std::string>()(name) % DisruptionGate::kNamespaceLocks;
+  };
+  int number = 0;
+  while (lock("ns-" + std::to_string(number)) == lock(ns)) ++number;
+  return "ns-" + std::to_string(number);
+}
+
+TEST_F(Gated, NamespacesDoNotWaitForEachOther) {
+  DisruptionGate::Request slow{.ns = kNs};
+  slow.still_so = [&](LeaderClient&) {
+    const DisruptionGate::Request other{.ns = OtherThan(kNs)};
+    std::jthread thread([&] { EXPECT_EQ(Delete(other), ""); });
+    thread.join();
+    return Refusal{.why = "the other one was sent meanwhile"};
+  };
+  EXPECT_EQ(Delete(slow), "the other one was sent meanwhile");
+}
+
+TEST_F(Gated, OneNamespaceIsDisruptedByOneAtATime) {
+  std::atomic<int> inside = 0;
+  std::atomic<int> most = 0;
+  const auto disrupt = [&] {
+    DisruptionGate::Request request{.ns = kNs};
+    request.still_so = [&](LeaderClient&) {
+      most = std::max<int>(most, ++inside);
+      std::this_thread::yield();
+      return Refusal();
+    };
+    gate.Send(term(), request, 1, [&](DestructiveClient&, size_t) {
+      std::this_thread::yield();
+      --inside;
+    });
+  };
+  std::vector<std::jthread> threads;
+  for (int i = 0; i < 8; ++i) {
+    threads.emplace_back([&] {
+      for (int round = 0; round < 20; ++round) disrupt();
+    });
+  }
+  threads.clear();
+  EXPECT_EQ(most, 1);
 }
 
 TEST_F(Gated, NodesAreChangedThroughItOnly) {

@@ -1,6 +1,7 @@
 #include "watcher/frame/disruption_gate.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "watcher/frame/opt_outs.h"
 
@@ -98,12 +99,13 @@ Refusal DisruptionGate::May(const Term& term, const Request& request, bool first
 
 Refusal DisruptionGate::Send(const Term& term, const Request& request, size_t count,
                              const Call& call) {
+  Mutex& sending = sending_[std::hash<std::string>()(request.ns) % kNamespaceLocks];
   for (size_t from = 0; from < count; from += kBatch) {
-    const MutexLock lock(sending_);
+    const MutexLock lock(sending);
     if (Refusal refusal = May(term, request, from == 0); refusal.refused()) return refusal;
     DestructiveClient client(writer_, term);
     if (from == 0 && request.before_first) request.before_first();
-    InParallel(
+    calls_.Run(
         std::min(kBatch, count - from), [&](size_t i) { call(client, from + i); }, request.at_once);
   }
   return {};

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -10,8 +12,8 @@
 #include "base/clock.h"
 #include "base/mutex.h"
 #include "kube/client.h"
+#include "watcher/frame/call_threads.h"
 #include "watcher/frame/disruption_budget.h"
-#include "watcher/frame/in_parallel.h"
 #include "watcher/frame/leader_client.h"
 #include "watcher/frame/term.h"
 #include "watcher/frame/term_clock.h"
@@ -57,11 +59,13 @@ class DestructiveClient {
 // give-ups, taints and marks. Under the lock of the send it asks, before each batch of calls:
 // whether the term holds, whether the brake is off, whether the watcher is paused on its Lease,
 // whether what the controller read again a moment ago is still so, and, once, whether the budget
-// has something left. Safe from many threads.
+// has something left. Safe from many threads: those that disrupt one namespace wait for each other.
 class DisruptionGate {
  public:
   // Calls that follow from one answer: with kAtOnce at a time some seconds of a slow API server.
   static constexpr size_t kBatch = 50;
+  // Many more than there are workers, so that two namespaces seldom have the same one.
+  static constexpr size_t kNamespaceLocks = 64;
 
   struct Options {
     std::string ns{};  // of the watcher's Lease; empty: nothing is paused
@@ -81,7 +85,8 @@ class DisruptionGate {
   };
 
   struct Request {
-    // Whose budget is asked. Empty with something of the cluster, which no budget counts.
+    // Whose budget is asked, and what is locked. Empty with something of the cluster, which no
+    // budget counts.
     std::string ns{};
     // Nothing: it goes on with what was counted before.
     std::optional<Share> share{};
@@ -113,6 +118,8 @@ class DisruptionGate {
     if (request.share) budget_.GiveBack(request.ns, request.share->count);
   }
   DisruptionBudget& budget() { return budget_; }
+  // For the reads that come before, too.
+  CallThreads& calls() { return calls_; }
   // Undoes what a taint did, which nothing but the term can forbid.
   kube::Answer<void> ReleaseNode(const Term& term, std::string_view name,
                                  const kube::Json& operations);
@@ -122,7 +129,8 @@ class DisruptionGate {
   Refusal Paused(LeaderClient& client) const;
   // Why nothing of the share may be taken now, but for the budget.
   Refusal NotYet(const Term& term, const Share& share);
-  Refusal May(const Term& term, const Request& request, bool first) REQUIRES(sending_);
+  // Under the lock of the request's namespace.
+  Refusal May(const Term& term, const Request& request, bool first);
 
   const Writer writer_;
   const Clock& clock_;
@@ -130,7 +138,11 @@ class DisruptionGate {
   const Options options_;
   Brake brake_;
   TermClock term_clock_{clock_};
-  Mutex sending_;  // from the questions to the end of the calls
+  CallThreads calls_;
+  // Each from the questions to the end of the calls, for the namespaces whose hash it has: what
+  // controllers may both want to disrupt is in one namespace, and what the whole cluster shares
+  // (term, brake, budget) each has a lock of its own.
+  std::array<Mutex, kNamespaceLocks> sending_;
 };
 
 }  // namespace mindgate::watcher

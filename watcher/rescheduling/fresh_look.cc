@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "json/decode.h"
-#include "watcher/frame/in_parallel.h"
+#include "watcher/frame/call_threads.h"
 #include "watcher/frame/nodes.h"
 #include "watcher/frame/opt_outs.h"
 #include "watcher/rescheduling/job_index.h"
@@ -80,8 +80,8 @@ std::optional<std::map<std::string, PodPtr>> ListPodsAgain(LeaderClient& client,
 
 // The job anew, from the PodGroup and the pods that are still there. `tasks`: those that are read
 // whole in any case.
-void ReadPodsAgain(LeaderClient& client, const JobKey& key, const std::vector<size_t>& tasks,
-                   FreshLook& look) {
+void ReadPodsAgain(LeaderClient& client, CallThreads& calls, const JobKey& key,
+                   const std::vector<size_t>& tasks, FreshLook& look) {
   const std::vector<Task>& known = look.job.tasks;
   std::vector<size_t> whole = tasks;
   std::map<std::string, PodPtr> pods;
@@ -95,8 +95,8 @@ void ReadPodsAgain(LeaderClient& client, const JobKey& key, const std::vector<si
     return;
   }
   std::vector<PodNow> read(whole.size());
-  InParallel(whole.size(),
-             [&](size_t i) { read[i] = ReadPodAgain(client, key, known[whole[i]].pod); });
+  calls.Run(whole.size(),
+            [&](size_t i) { read[i] = ReadPodAgain(client, key, known[whole[i]].pod); });
   std::set<std::string> read_whole;
   for (size_t i = 0; i < whole.size(); ++i) {
     const std::string& name = known[whole[i]].pod;
@@ -128,12 +128,12 @@ void ReadPodsAgain(LeaderClient& client, const JobKey& key, const std::vector<si
 }
 
 // Of the nodes that are called not Ready, those of pods that the decision takes for faulty.
-void ReadNodesAgain(LeaderClient& client, const std::set<std::string, std::less<>>& names,
-                    FreshLook& look) {
+void ReadNodesAgain(LeaderClient& client, CallThreads& calls,
+                    const std::set<std::string, std::less<>>& names, FreshLook& look) {
   const std::vector<std::string> nodes(names.begin(), names.end());
   std::vector<char> lost(nodes.size());
   std::atomic<bool> failed = false;
-  InParallel(nodes.size(), [&](size_t i) {
+  calls.Run(nodes.size(), [&](size_t i) {
     const auto answer = client.Read(resources::kNodes, "", nodes[i], OfNodes());
     if (answer) {
       lost[i] = IsReady(answer->root()) ? 0 : 1;
@@ -151,7 +151,7 @@ void ReadNodesAgain(LeaderClient& client, const std::set<std::string, std::less<
 
 // Of the nodes of faulty pods. A report that is another one by now may say that the hardware is
 // healthy again; what it says comes by its watch, in a moment.
-void CompareReports(LeaderClient& client, const faults::FaultsByNode& nodes,
+void CompareReports(LeaderClient& client, CallThreads& calls, const faults::FaultsByNode& nodes,
                     const ReportsOf& reports_of, FreshLook& look) {
   std::set<faults::ReportVersion> unique;
   for (const auto& [node, known] : nodes) {
@@ -166,7 +166,7 @@ void CompareReports(LeaderClient& client, const faults::FaultsByNode& nodes,
   const std::vector<faults::ReportVersion> reports(unique.begin(), unique.end());
   std::vector<char> changed(reports.size());
   std::atomic<bool> failed = false;
-  InParallel(reports.size(), [&](size_t i) {
+  calls.Run(reports.size(), [&](size_t i) {
     const auto now = client.VersionNow(resources::kConfigMaps, reports[i].ns, reports[i].name);
     if (!now) {
       failed = true;
@@ -198,7 +198,7 @@ bool IsComplete(const json::Value& group, const Job& job) {
 
 }  // namespace
 
-FreshLook LookAgain(LeaderClient& client, const JobKey& key, const Job& job,
+FreshLook LookAgain(LeaderClient& client, CallThreads& calls, const JobKey& key, const Job& job,
                     const Decision& decision, const Hardware& hardware,
                     const ReportsOf& reports_of) {
   FreshLook look{.job = job, .not_ready = hardware.not_ready};
@@ -239,21 +239,21 @@ FreshLook LookAgain(LeaderClient& client, const JobKey& key, const Job& job,
         reported.insert(*found);
       }
     }
-    CompareReports(client, reported, reports_of, look);
+    CompareReports(client, calls, reported, reports_of, look);
     if (look.late) return look;
   }
-  ReadPodsAgain(client, key, tasks, look);
+  ReadPodsAgain(client, calls, key, tasks, look);
   std::set<std::string, std::less<>> nodes;
   for (const Task& task : look.job.tasks) {
     if (look.not_ready.contains(task.node)) nodes.insert(task.node);
   }
-  ReadNodesAgain(client, nodes, look);
+  ReadNodesAgain(client, calls, nodes, look);
   if (look.failed) look.changed = "what is faulty of it cannot be read";
   return look;
 }
 
-Refusal IsStillSo(LeaderClient& client, const JobKey& key, const PodGroupState& seen,
-                  const Job& job, bool pods) {
+Refusal IsStillSo(LeaderClient& client, CallThreads& calls, const JobKey& key,
+                  const PodGroupState& seen, const Job& job, bool pods) {
   const auto unreadable = [](std::string why) {
     return Refusal{.why = std::move(why), .unreadable = true};
   };
@@ -275,7 +275,7 @@ Refusal IsStillSo(LeaderClient& client, const JobKey& key, const PodGroupState& 
   }
   if (!pods) return {};
   FreshLook look{.job = job, .group = now};
-  ReadPodsAgain(client, key, {}, look);
+  ReadPodsAgain(client, calls, key, {}, look);
   if (look.failed) return unreadable("its pods cannot be read");
   if (!look.job.disabled.empty()) return {.why = look.job.disabled};
   if (look.job.policy != job.policy) {

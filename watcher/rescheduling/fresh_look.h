@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "faults/told.h"
+#include "watcher/frame/call_threads.h"
 #include "watcher/frame/disruption_gate.h"
 #include "watcher/frame/leader_client.h"
 #include "watcher/rescheduling/decision.h"
@@ -38,14 +39,15 @@ inline constexpr size_t kReadOneByOne = 64;
 // Reads again what a decision rests on: the PodGroup and its owners, its pods, whose labels are its
 // policy and any of which may opt out, and the nodes that Kubernetes lost, since pods and nodes
 // come by different watches and either may be late. Of the reports of faults it asks for the
-// version: when it is another one, their watch is late.
-FreshLook LookAgain(LeaderClient& client, const JobKey& key, const Job& job,
+// version: when it is another one, their watch is late. What need not wait for each other is read
+// at the same time, by `calls`.
+FreshLook LookAgain(LeaderClient& client, CallThreads& calls, const JobKey& key, const Job& job,
                     const Decision& decision, const Hardware& hardware,
                     const ReportsOf& reports_of = {});
 
 // The question right before a call: whether namespace, PodGroup and owners, and with `pods` what
 // the pods say, are as they were in the look.
-Refusal IsStillSo(LeaderClient& client, const JobKey& key, const PodGroupState& seen,
-                  const Job& job, bool pods);
+Refusal IsStillSo(LeaderClient& client, CallThreads& calls, const JobKey& key,
+                  const PodGroupState& seen, const Job& job, bool pods);
 
 }  // namespace mindgate::watcher::rescheduling

@@ -180,8 +180,8 @@ ReconcileResult Reconciler::Reconcile(const JobKey& key, const Inputs& inputs, c
   };
   // Also of a step that only goes on with what was begun: minutes may lie between two of them.
   if (const Refusal refusal = MayLook(run); refusal.refused()) return wait(refusal);
-  FreshLook look =
-      LookAgain(run.client, key, run.job, run.decision, run.hardware(), options_.reports_of);
+  FreshLook look = LookAgain(run.client, gate_.calls(), key, run.job, run.decision, run.hardware(),
+                             options_.reports_of);
   if (!look.held.empty()) return wait({.why = look.held, .unreadable = look.failed});
   if (look.changed.empty()) {
     run.job = std::move(look.job);
@@ -300,7 +300,7 @@ Refusal Reconciler::CarryOut(Run& run, std::vector<Done>& outcomes) {
   size_t asked = 0;
   request.still_so = [&](LeaderClient& client) -> Refusal {
     const bool pods = asked++ % kReadPods == 0;
-    Refusal changed = IsStillSo(client, run.key, run.group, run.job, pods);
+    Refusal changed = IsStillSo(client, gate_.calls(), run.key, run.group, run.job, pods);
     if (!changed.refused() && !enforced(options_.settings())) {
       return {.why = "the configuration no longer asks for it", .brief = true};
     }
