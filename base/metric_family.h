@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/version.h"
+
 namespace mindgate {
 
 using MetricLabels = std::vector<std::pair<std::string, std::string>>;
@@ -44,11 +46,14 @@ inline prometheus::MetricFamily MakeCounter(std::string name, std::string help, 
   AddSeries(family, {}, static_cast<double>(value));
   return family;
 }
-// Which build this is: 1, with the version as a label, as Prometheus' own programs say it.
-inline prometheus::MetricFamily MakeBuildInfo(const std::string& version) {
+// Which build this is: 1, with labels for it, as Prometheus' own programs have them.
+inline prometheus::MetricFamily MakeBuildInfo(const Build& build) {
   auto family = MakeMetricFamily("mindgate_build_info", "The build that runs.",
                                  prometheus::MetricType::Gauge);
-  AddSeries(family, {{"version", version}}, 1);
+  AddSeries(
+      family,
+      {{"version", build.version}, {"commit", build.commit}, {"architecture", build.architecture}},
+      1);
   return family;
 }
 

@@ -193,7 +193,7 @@ class Watcher::Impl {
                                  static_cast<double>(left_out)));
     families.push_back(MakeGauge("mindgate_watcher_leading", "1 while this replica leads.",
                                  leadership_.leading() ? 1.0 : 0.0));
-    families.push_back(MakeBuildInfo(options_.version));
+    families.push_back(MakeBuildInfo(options_.build));
     return prometheus::TextSerializer().Serialize(families);
   }
 

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/snapshot.h"
+#include "base/version.h"
 #include "http/router.h"
 #include "kube/client.h"
 #include "schemas/config.h"
@@ -30,7 +31,7 @@ class Watcher {
     bool dry_run = false;  // rescheduling only says what it would do
     bool manage_certs = false;
     CertificateManagerOptions certs{};  // with `manage_certs`
-    std::string version{};              // of the build
+    Build build{};                      // that runs
     uint64_t seed = 1;                  // another one for each replica
   };
 

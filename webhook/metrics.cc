@@ -127,7 +127,7 @@ std::vector<MetricFamily> FamiliesOf(const MetricSources& sources) {
                       "Certificates that were refused; the last good ones stay in use.",
                       sources.certificate_reload_failures()),
           std::move(config),
-          MakeBuildInfo(sources.version)};
+          MakeBuildInfo(sources.build)};
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "admission/admit.h"
+#include "base/version.h"
 #include "http/byte_budget.h"
 #include "http/layer_stats.h"
 #include "webhook/admission_review.h"
@@ -33,7 +34,7 @@ struct MetricSources {
   std::function<uint64_t()> certificate_reload_failures;
   std::function<size_t()> runtimes_left_out;
   std::function<std::vector<std::string>()> hanging_kinds;  // of the decisions that hang
-  std::string version;                                      // of the build
+  Build build;                                              // that runs
 };
 
 // All Prometheus metrics of the webhook. Every label has a closed set of values, none of them from

@@ -154,7 +154,7 @@ class Server::Impl {
       }
       return kinds;
     };
-    sources.version = options_.version;
+    sources.build = options_.build;
     return sources;
   }
 

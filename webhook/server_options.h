@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "base/reloader.h"
 #include "base/snapshot.h"
+#include "base/version.h"
 #include "certs/tls_material.h"
 #include "http/connection.h"
 #include "http/tls_context.h"
@@ -58,7 +59,7 @@ struct ServerOptions {
   std::chrono::milliseconds drain_delay{5'000};
   // When it ends even with connections open; under the 30 s of a Pod's default grace period.
   std::chrono::milliseconds drain_time{25'000};
-  std::string version;  // of the build, for the metrics
+  Build build;  // that runs, for the metrics
   // The decision itself; tests put faults here.
   std::function<admission::Verdict(const schemas::AdmissionRequest&, const schemas::Config&,
                                    const admission::Options&)>

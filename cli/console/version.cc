@@ -12,10 +12,16 @@
 namespace mindgate::cli {
 
 int RunVersion(const std::string& output, Streams& io) {
+  const Build build = ThisBuild();
   if (output == "json") {
-    io.out << offline::Dump({{"version", Version()}, {"compiler", __VERSION__}}) << "\n";
+    io.out << offline::Dump({{"version", build.version},
+                             {"commit", build.commit},
+                             {"architecture", build.architecture},
+                             {"compiler", __VERSION__}})
+           << "\n";
   } else {
-    io.out << "mindgate " << Version() << "\n";
+    io.out << "mindgate " << build.version << "\ncommit " << build.commit << ", "
+           << build.architecture << ", compiler " << __VERSION__ << "\n";
   }
   return kExitDone;
 }

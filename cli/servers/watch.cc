@@ -92,7 +92,7 @@ int RunWatch(const WatchOptions& options, Streams& io) {
                             .dry_run = options.dry_run,
                             .manage_certs = options.manage_certs,
                             .certs = ManagerOptionsOf(options.certs, reading.ns()),
-                            .version = std::string(Version()),
+                            .build = ThisBuild(),
                             .seed = std::random_device()()});
   const ConfigFollower follower(options.config_file, clock, logger, config,
                                 [&watcher] { watcher.Refresh(); });

@@ -45,7 +45,7 @@ std::pair<std::string, std::string> FaultOf(const WebhookOptions& options) {
 
 webhook::ServerOptions ServerOptionsOf(const WebhookOptions& options) {
   webhook::ServerOptions server;
-  server.version = Version();
+  server.build = ThisBuild();
   server.listen = options.listen;
   server.probe_listen = options.probe_listen;
   server.io_threads = options.io_threads;

@@ -252,6 +252,16 @@ CASES = [
         50,
         [({}, 2)],
     ),
+    Case(
+        "MindgateVersionsDiffer",
+        "two commits of one version",
+        {
+            webhook(BUILD, ',version="1.2.3",commit="aaa"'): "1x60",
+            watcher(BUILD, ',version="1.2.3",commit="bbb"'): "1x60",
+        },
+        50,
+        [({}, 2)],
+    ),
 ]
 
 

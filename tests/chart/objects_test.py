@@ -890,7 +890,7 @@ class ProgramTest(unittest.TestCase):
 
     def test_versions_are_the_projects(self) -> None:
         chart = yaml.safe_load((CHART / "Chart.yaml").read_text())
-        version = run(BINARY, "version").stdout.strip().removeprefix("mindgate ")
+        version = run(BINARY, "--version").stdout.strip().removeprefix("mindgate ")
         self.assertEqual((chart["version"], chart["appVersion"]), (version, version))
 
 

@@ -8,22 +8,22 @@ from rendering import ROOT, Object, objects_of, of_kind, parse, template, the
 
 REGISTRIES = [
     # Arguments of --set, and the image.
-    ("", "localhost/mindgate:0.1.0"),
+    ("", "localhost/mindgate:0.2.0"),
     ("image.tag=dev", "localhost/mindgate:dev"),
-    ("image.registry=registry.example", "registry.example/mindgate:0.1.0"),
-    ("image.repository=npu/mindgate", "npu/mindgate:0.1.0"),
+    ("image.registry=registry.example", "registry.example/mindgate:0.2.0"),
+    ("image.repository=npu/mindgate", "npu/mindgate:0.2.0"),
     (
         "image.repository=npu/mindgate,image.registry=registry.example/",
-        "registry.example/npu/mindgate:0.1.0",
+        "registry.example/npu/mindgate:0.2.0",
     ),
-    ("image.repository=registry.example/npu/mindgate", "registry.example/npu/mindgate:0.1.0"),
+    ("image.repository=registry.example/npu/mindgate", "registry.example/npu/mindgate:0.2.0"),
     (
         "image.repository=registry.example/npu/mindgate,image.registry=other:5000",
-        "other:5000/npu/mindgate:0.1.0",
+        "other:5000/npu/mindgate:0.2.0",
     ),
     (
         "image.registry=a.example,global.imageRegistry=b.example/mirror",
-        "b.example/mirror/mindgate:0.1.0",
+        "b.example/mirror/mindgate:0.2.0",
     ),
     (
         f"image.tag=dev,image.digest=sha256:{'0' * 64}",

@@ -27,9 +27,9 @@ struct WatcherMetrics : ::testing::Test {
     auto enforced = std::make_shared<schemas::Config>();
     enforced->elastic_scaling.mode = schemas::EnforcementMode::kEnforce;
     config.Set(enforced);
-    watcher = std::make_unique<Watcher>(replica.client, replica.writer, replica.sleeper,
-                                        cluster.clock, replica.logger, leadership, config,
-                                        Watcher::Options{.version = "1.2.3"});
+    watcher = std::make_unique<Watcher>(
+        replica.client, replica.writer, replica.sleeper, cluster.clock, replica.logger, leadership,
+        config, Watcher::Options{.build = {"1.2.3", "0123456789ab", "aarch64"}});
     leadership.Start([] {});
     cluster.PutRule(scaling::kTwoShapes);
     cluster.Submit("p0", "g0");
@@ -60,7 +60,9 @@ TEST_F(WatcherMetrics, SayWhatRunsOfEachService) {
   cluster.SetPhase("d0", "Running");
   // The second shape of the rule runs whole: one instance of each group.
   ASSERT_TRUE(Eventually([&] { return Has(shape + "2"); })) << Get("/metrics");
-  EXPECT_THAT(Get("/metrics"), HasSubstr("mindgate_build_info{version=\"1.2.3\"} 1\n"));
+  EXPECT_THAT(Get("/metrics"),
+              HasSubstr("mindgate_build_info{version=\"1.2.3\",commit=\"0123456789ab\","
+                        "architecture=\"aarch64\"} 1\n"));
   EXPECT_THAT(Get("/metrics"), HasSubstr("mindgate_watcher_leading 1\n"));
 }
 

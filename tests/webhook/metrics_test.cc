@@ -39,7 +39,7 @@ TEST(Server, MetricsAfterSomeTraffic) {
   has(R"(mindgate_webhook_connections_accepted_total{port="admission"} 3)");
   has(R"(mindgate_webhook_connections{port="probe",state="executing"} 1)");
   has(R"(mindgate_config_info{generation="0123456789abcdef"} 1)");
-  has(R"(mindgate_build_info{version=""} 1)");
+  has(R"(mindgate_build_info{version="",commit="",architecture=""} 1)");
   has(R"(mindgate_webhook_queue_capacity 256)");
   has(R"(mindgate_webhook_rejects_total{port="admission",reason="queue_full"} 0)");
   EXPECT_THAT(text, ContainsRegex("mindgate_certificate_expiry_timestamp_seconds 1[0-9]{9}\n"));
@@ -102,7 +102,7 @@ TEST(Metrics, EverySeriesThereCanBe) {
                    .certificate_reload_failures = [] { return uint64_t{0}; },
                    .runtimes_left_out = [] { return size_t{0}; },
                    .hanging_kinds = [] { return std::vector<std::string>(); },
-                   .version = "1.2.3"});
+                   .build = {"1.2.3", "0123456789ab", "x86_64"}});
   CountAll(metrics, {"Strange", "", "deployment", "other"});
   const size_t series = SeriesIn(metrics.Render());
   CountAll(metrics, {"Stranger", "Pods", "\"", "Deployment\n"});
