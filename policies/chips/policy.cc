@@ -56,6 +56,10 @@ void CheckKnownPolicy(const RuleContext& context, Findings& findings) {
         schemas::ReadGroupAnnotation(context.view, group, schemas::kSchedulePolicy);
     const auto text = policy.entry.Text();
     if (!text || schemas::IsKnownPolicy(*text, context.config)) continue;
+    const auto placed = [&](size_t i) {
+      return IsPlacedByVolcano(context, context.view.templates[i]);
+    };
+    if (std::ranges::none_of(group.templates, placed)) continue;  // no plugin reads it
     const GroupChips* chips = context.chips->Of(group);
     if (chips && IsAscend310Family(chips->resource)) continue;
     std::vector<std::string_view> known(schemas::KnownSchedulePolicies().begin(),

@@ -464,6 +464,9 @@ TEST(UnknownSchedulePolicy, Table) {
            WithPolicy("chip8node8", "8"),
            {field + "\"chip8node8\" is not a schedule policy: the plugin falls back to Atlas 800 "
                     "rules (1, 2, 4 or 8 chips)"}},
+          {"no plugin reads it",
+           Deployment({.annotations = kPolicy + "chip8node8", .scheduler = "kai"}),
+           {}},
           {"falls back to sp-block",
            Deployment({.annotations = kPolicy + "superpod, sp-block: \"16\""}),
            {field + "\"superpod\" is not a schedule policy: the plugin falls back to sp-block for "
