@@ -238,6 +238,8 @@ void CheckVariable(const ContainerView& container, size_t index, const Wanted& w
 // Why the variable must be absent for whole cards; empty when it need not.
 std::string_view WhyAbsent(const RuleContext& context, const PodTemplateView& pod) {
   if (IsSoftShare(context, pod)) return "softly shared chips";
+  // Volcano is meant where its name is only indented wrongly, which MG100 reports.
+  if (pod.node_selector.Find("schedulerName") != nullptr) return "";
   return IsPlacedByVolcano(context, pod) ? "" : "pods that Volcano does not place";
 }
 

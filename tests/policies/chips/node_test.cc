@@ -104,6 +104,13 @@ std::string Reads(std::string_view field_path) {
          std::string(field_path) + "\"}}}";
 }
 
+// Injection is declined.
+std::string Unchanged(std::string object) {
+  const std::string_view metadata = "\nmetadata: {";
+  const size_t at = object.find(metadata);
+  return object.insert(at + metadata.size(), "labels: {mindgate.io/inject: disabled}, ");
+}
+
 TEST(VisibleDevices, Table) {
   const std::string variable = "ASCEND_VISIBLE_DEVICES";
   const std::string literal = "{name: ASCEND_VISIBLE_DEVICES, value: \"0,1\"}";
@@ -142,6 +149,14 @@ TEST(VisibleDevices, Table) {
             "container gets those chips, not the ones that the scheduler chose"}},
           {"under another scheduler nobody writes the annotation",
            Deployment({.env = of_910, .scheduler = "kai"}),
+           {kEnv + ": ASCEND_VISIBLE_DEVICES must be absent for pods that Volcano does not place: "
+                   "it hides the chips that the device plugin mounts"}},
+          {"Volcano is meant, but its name stands below nodeSelector",
+           Unchanged(
+               Deployment({.selector = "schedulerName: volcano", .env = of_910, .scheduler = ""})),
+           {}},
+          {"and nowhere",
+           Unchanged(Deployment({.env = of_910, .scheduler = ""})),
            {kEnv + ": ASCEND_VISIBLE_DEVICES must be absent for pods that Volcano does not place: "
                    "it hides the chips that the device plugin mounts"}},
           {"from a ConfigMap",
