@@ -1,72 +1,79 @@
 #include "deploy/needs.h"
 
-#include <utility>
+#include <algorithm>
+#include <optional>
+#include <string_view>
 
+#include "json/decode.h"
 #include "json/value.h"
+#include "schemas/children.h"
+#include "schemas/workload.h"
 
 namespace mindgate::deploy {
 namespace {
 
-std::vector<RoleNeeds> NeedsOfService(const OmeService& service) {
-  std::vector<RoleNeeds> needs;
-  const auto add = [&](const char* role, const OmeComponent& component) {
-    needs.push_back({role, service.npu_resource, component.min_replicas * component.pod_num,
-                     component.npu_num, component.pods.node_selector});
-  };
-  add("engine", service.engine);
-  if (service.decoder) add("decoder", *service.decoder);
-  return needs;
-}
-
-std::vector<RoleNeeds> NeedsOfService(const StormService& service) {
-  std::vector<RoleNeeds> needs;
-  for (const auto& [name, role] :
-       {std::pair("prefill", &service.prefill), std::pair("decode", &service.decode)}) {
-    needs.push_back({name, service.npu_resource, role->replicas * role->pod_group_size,
-                     role->npu_num, role->pods.node_selector});
-  }
-  return needs;
-}
-
-std::vector<RoleNeeds> NeedsOfService(const MindieService& service) {
-  std::vector<RoleNeeds> needs;
-  for (const auto& [name, role] :
-       {std::pair("prefill", &service.prefill), std::pair("decode", &service.decode)}) {
-    needs.push_back({name, service.npu_resource, role->instances * role->pod_num,
-                     service.NpusOf(*role), role->pods.node_selector});
-  }
-  return needs;
-}
-
-// The selector of the first job of a MindIE role: that of the hardware, with the user's over it.
-void TakeSelectorOfJob(const std::string& job, const std::vector<RenderedObject>& objects,
-                       StringMap& selector) {
-  for (const RenderedObject& each : objects) {
-    if (each.Kind() != "AscendJob" || each.Name() != job) continue;
-    const json::Json* replicas = json::FindPath(each.object, {"spec", "replicaSpecs"});
-    if (!json::IsObject(replicas) || replicas->empty()) continue;
-    const json::Json* written =
-        json::FindPath(*replicas->begin(), {"template", "spec", "nodeSelector"});
-    if (!json::IsObject(written)) continue;
-    for (const auto& [key, value] : written->items()) {
-      selector[key] = std::string(json::AsString(&value).value_or(""));
+// The role that the template was written for: the nearest part of the configuration above it.
+std::string RoleOf(const RenderedObject& object, std::string_view path) {
+  const Origin* nearest = nullptr;
+  for (const Origin& origin : object.origins) {
+    const std::string& above = origin.rendered;
+    const bool within =
+        path.starts_with(above) && (path.size() == above.size() || path[above.size()] == '/');
+    if (within && (nearest == nullptr || above.size() > nearest->rendered.size())) {
+      nearest = &origin;
     }
   }
+  return nearest == nullptr ? object.Name()
+                            : nearest->written.substr(nearest->written.rfind('/') + 1);
+}
+
+StringMap SelectorOf(const schemas::PodTemplateView& pod) {
+  StringMap selector;
+  if (pod.node_selector.value == nullptr) return selector;
+  for (const json::Member& member : pod.node_selector.value->members()) {
+    selector[std::string(member.key)] = json::AsString(&member.value).value_or("");
+  }
+  return selector;
+}
+
+// Pods that need the same of the same nodes are one entry.
+void Add(RoleNeeds need, std::vector<RoleNeeds>& needs) {
+  const auto same = std::ranges::find_if(needs, [&](const RoleNeeds& each) {
+    return each.role == need.role && each.npu_resource == need.npu_resource &&
+           each.npus_per_pod == need.npus_per_pod && each.node_selector == need.node_selector;
+  });
+  if (same == needs.end()) {
+    needs.push_back(std::move(need));
+  } else {
+    same->pods += need.pods;
+  }
+}
+
+void AddNeedsOf(const RenderedObject& object, std::vector<RoleNeeds>& needs) {
+  const json::Document document(object.object);
+  const auto view = schemas::BuildView(document.root());
+  if (!view) return;
+  const auto add = [&](size_t i, int64_t groups) {
+    const schemas::PodTemplateView& pod = view->templates[i];
+    for (const schemas::MinResource& npus : schemas::NpusOf(pod)) {
+      if (npus.amount.value_or(0) < 1) continue;
+      Add({RoleOf(object, pod.path), std::string(npus.resource), groups * pod.pods.value_or(1),
+           *npus.amount, SelectorOf(pod)},
+          needs);
+    }
+  };
+  const schemas::Children children = schemas::ChildrenOf(*view);
+  for (const schemas::ChildPodGroup& group : children.pod_groups) {
+    for (const size_t i : group.group->templates) add(i, group.count.value_or(1));
+  }
+  for (const size_t i : children.ungrouped) add(i, 1);
 }
 
 }  // namespace
 
-std::vector<RoleNeeds> NeedsOf(const Application& application,
-                               const std::vector<RenderedObject>& objects) {
-  auto needs =
-      std::visit([](const auto& service) { return NeedsOfService(service); }, application.service);
-  if (application.framework() == Framework::kMindie) {
-    for (RoleNeeds& each : needs) {
-      TakeSelectorOfJob(application.name + (each.role == "prefill" ? "-p0" : "-d0"), objects,
-                        each.node_selector);
-    }
-  }
-  std::erase_if(needs, [](const RoleNeeds& each) { return each.npus_per_pod == 0; });
+std::vector<RoleNeeds> NeedsOf(const std::vector<RenderedObject>& objects) {
+  std::vector<RoleNeeds> needs;
+  for (const RenderedObject& each : objects) AddNeedsOf(each, needs);
   return needs;
 }
 

@@ -18,8 +18,8 @@ struct RoleNeeds {
   StringMap node_selector;
 };
 
-// Those with NPUs. `objects`: as they are rendered, since a framework has selectors of its own.
-std::vector<RoleNeeds> NeedsOf(const Application& application,
-                               const std::vector<RenderedObject>& objects);
+// Of the pods with NPUs that controllers make of the objects (schemas/children.h), as the objects
+// stand; an object whose runtime fills in what is missing says nothing of it.
+std::vector<RoleNeeds> NeedsOf(const std::vector<RenderedObject>& objects);
 
 }  // namespace mindgate::deploy

@@ -240,7 +240,7 @@ class Scout {
   }
 
   void LookAtNodes() {
-    const auto needs = NeedsOf(application_, objects_);
+    const auto needs = NeedsOf(objects_);
     if (needs.empty()) return;
     const auto nodes = client_.ListObjects(kube::resources::kNodes, "", {}, nullptr, stop_);
     if (!nodes) return Failed(nodes.error(), "NPUs of the nodes");
