@@ -91,7 +91,7 @@ class ImageTest(unittest.TestCase):
 
     def test_runs_mindgate_as_a_user_without_rights(self) -> None:
         config = json.loads(self.members[self.manifest[0]["Config"]])["config"]
-        version = subprocess.run([BINARY, "version"], capture_output=True, text=True, check=True)
+        version = subprocess.run([BINARY, "--version"], capture_output=True, text=True, check=True)
         self.assertEqual(
             config,
             {
@@ -163,7 +163,7 @@ class FaultsTest(unittest.TestCase):
             output = pathlib.Path(folder, "image.tar")
             done = image("--binary", "/bin/false", "--output", str(output))
             self.assertEqual(done.returncode, 1)
-            self.assertIn("/usr/bin/mindgate version: exit code 1", done.stderr)
+            self.assertIn("/usr/bin/mindgate --version: exit code 1", done.stderr)
             self.assertFalse(output.exists())
 
 
