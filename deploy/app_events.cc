@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "deploy/kinship.h"
+#include "deploy/ownership.h"
 #include "json/text_at.h"
 #include "kube/event_time.h"
 #include "schemas/names.h"
@@ -13,9 +13,9 @@ namespace {
 
 constexpr size_t kMaxEventsOfEach = 10;
 
-Kinship KinOf(kube::Client& client, const std::string& ns, const std::string& app,
-              const AppObjects& objects, const std::stop_token& stop) {
-  Kinship kinship;
+ApplicationOwnership KinOf(kube::Client& client, const std::string& ns, const std::string& app,
+                           const AppObjects& objects, const std::stop_token& stop) {
+  ApplicationOwnership kinship;
   for (const Json& object : objects.objects) kinship.Add(object);
   const std::string selector = PodSelector(objects.framework().value_or(Framework::kOme), app);
   AddWorkloads(client, ns, selector, stop, kinship);
@@ -54,7 +54,7 @@ std::vector<EventState> EventsOf(kube::Client& client, const std::string& ns,
   std::vector<EventState> events;
   const auto listed = client.ListObjects(kube::resources::kEvents, ns, {}, nullptr, stop);
   if (!listed || listed->empty()) return events;
-  const Kinship kinship = KinOf(client, ns, app, objects, stop);
+  const ApplicationOwnership kinship = KinOf(client, ns, app, objects, stop);
   for (const Json& event : *listed) {
     const std::string kind = json::TextAt(event, {"regarding", "kind"});
     const std::string name = json::TextAt(event, {"regarding", "name"});

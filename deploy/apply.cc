@@ -6,7 +6,7 @@
 
 #include "deploy/applied_fields.h"
 #include "deploy/labels.h"
-#include "deploy/patience.h"
+#include "deploy/retry_policy.h"
 #include "deploy/rollback.h"
 #include "json/value.h"
 
@@ -87,11 +87,11 @@ class Executor {
   void NoteDone(const std::string& title) { std::erase(result_.left, title); }
 
   Step Failed(const std::string& what, const kube::Fault& fault) const {
-    return Patience::FailureOf(what, fault);
+    return RetryPolicy::FailureOf(what, fault);
   }
 
   kube::Answer<Json> Send(const PlannedObject& planned, const Json& object) {
-    return patience_.Persist([&] {
+    return patience_.RetryWrite([&] {
       return client_.Apply(ResourceOf(object), planned.rendered.Namespace(),
                            planned.rendered.Name(), object, options_.force,
                            {.field_manager = kFieldManager}, {}, stop_);
@@ -102,7 +102,7 @@ class Executor {
   kube::Answer<Json> SendSeeded(const PlannedObject& planned) {
     const RenderedObject& rendered = planned.rendered;
     for (int left = kSeedTries;; --left) {
-      const auto live = patience_.Persist([&] {
+      const auto live = patience_.RetryWrite([&] {
         return Look(client_, ResourceOf(rendered.object), rendered.Namespace(), rendered.Name(),
                     stop_);
       });
@@ -183,7 +183,7 @@ class Executor {
     kube::DeleteOptions options;
     options.preconditions.uid = UidOf(object);
     options.propagation = PropagationOf(object);
-    const auto deleted = patience_.Persist([&] {
+    const auto deleted = patience_.RetryWrite([&] {
       return client_.Delete(ResourceOf(object), NamespaceOf(object), NameOf(object), options,
                             stop_);
     });
@@ -303,7 +303,7 @@ class Executor {
       return;
     }
     progress_.step("rolling back");
-    Patience patience(sleeper_, clock_, kUndoTime, progress_, {}, options_.hold);
+    RetryPolicy patience(sleeper_, clock_, kUndoTime, progress_, {}, options_.hold);
     result_.not_undone = Undo(client_, patience, progress_, application_.name, done_);
     result_.rolled_back = result_.not_undone.empty();
   }
@@ -316,7 +316,7 @@ class Executor {
   const ApplyOptions& options_;
   const Progress& progress_;
   const std::stop_token stop_;
-  Patience patience_;
+  RetryPolicy patience_;
   ApplyResult result_;
   std::vector<Done> done_;
   std::map<std::string, std::string> uids_;  // of all that the application is made of, by title

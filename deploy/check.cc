@@ -41,7 +41,7 @@ bool CheckedApplication::denied() const {
 }
 
 CheckedApplication Check(const Configuration& configuration, std::vector<RenderedObject> objects,
-                         const schemas::Config& config, const Surroundings& surroundings,
+                         const schemas::Config& config, const ClusterContext& surroundings,
                          Time now) {
   std::deque<json::Document> documents;
   for (const Json& object : surroundings.objects) documents.emplace_back(object);

@@ -33,7 +33,7 @@ struct CheckedApplication {
 };
 
 // What is known of a cluster besides the application. All of it may be empty.
-struct Surroundings {
+struct ClusterContext {
   std::vector<json::Json> objects;  // the runtime
   StringMap namespace_labels;
 };
@@ -41,7 +41,8 @@ struct Surroundings {
 // Mutates and judges the objects, which know of each other, as objects that are being created: what
 // is sent depends on the configuration alone, so that deploying twice changes nothing.
 CheckedApplication Check(const Configuration& configuration, std::vector<RenderedObject> objects,
-                         const schemas::Config& config, const Surroundings& surroundings, Time now);
+                         const schemas::Config& config, const ClusterContext& surroundings,
+                         Time now);
 
 // "StormService chat: MG067 misspelled-key: spec...: message", with place and hint.
 json::Issue IssueOf(const CheckFinding& finding, const CheckedApplication& application);

@@ -74,6 +74,9 @@ void AddNeedsOf(const RenderedObject& object, std::vector<RoleNeeds>& needs) {
 std::vector<RoleNeeds> NeedsOf(const std::vector<RenderedObject>& objects) {
   std::vector<RoleNeeds> needs;
   for (const RenderedObject& each : objects) AddNeedsOf(each, needs);
+  // As a request passes them: decode comes after prefill, a decoder after the engine.
+  std::ranges::stable_sort(needs, {},
+                           [](const RoleNeeds& each) { return each.role.starts_with("decode"); });
   return needs;
 }
 

@@ -1,4 +1,4 @@
-#include "deploy/kinship.h"
+#include "deploy/ownership.h"
 
 #include <utility>
 
@@ -23,7 +23,7 @@ std::string TextOf(const Json& object, std::string_view key) {
 
 }  // namespace
 
-void Kinship::Add(const Json& object) {
+void ApplicationOwnership::Add(const Json& object) {
   if (std::string uid = UidOf(object); !uid.empty()) uids_.insert(std::move(uid));
   titles_.insert(TitleOf(object));
   for (const Json& owner : OwnersOf(object)) {
@@ -34,12 +34,12 @@ void Kinship::Add(const Json& object) {
   if (!group.empty()) groups_.insert(std::move(group));
 }
 
-void Kinship::AddPodGroup(const Json& group) {
+void ApplicationOwnership::AddPodGroup(const Json& group) {
   if (std::string uid = UidOf(group); !uid.empty()) uids_.insert(std::move(uid));
   groups_.insert(NameOf(group));
 }
 
-bool Kinship::HasPodGroup(const Json& group) const {
+bool ApplicationOwnership::HasPodGroup(const Json& group) const {
   if (groups_.contains(NameOf(group))) return true;
   for (const Json& owner : OwnersOf(group)) {
     if (uids_.contains(TextOf(owner, "uid"))) return true;
@@ -47,13 +47,14 @@ bool Kinship::HasPodGroup(const Json& group) const {
   return false;
 }
 
-bool Kinship::Has(const std::string& uid, const std::string& kind, const std::string& name) const {
+bool ApplicationOwnership::Has(const std::string& uid, const std::string& kind,
+                               const std::string& name) const {
   if (uids_.contains(uid) || titles_.contains(kind + " " + name)) return true;
   return kind == "PodGroup" && groups_.contains(name);
 }
 
 void AddWorkloads(kube::Client& client, const std::string& ns, const std::string& selector,
-                  const std::stop_token& stop, Kinship& kinship) {
+                  const std::stop_token& stop, ApplicationOwnership& kinship) {
   for (const kube::Resource& resource :
        {kube::resources::kDeployments, kube::resources::kReplicaSets, resources::kStatefulSets,
         resources::kLeaderWorkerSets, kube::resources::kRoleSets, resources::kPodSets}) {
@@ -68,7 +69,8 @@ void AddWorkloads(kube::Client& client, const std::string& ns, const std::string
 }
 
 kube::Answer<std::vector<Json>> PodGroupsOf(kube::Client& client, const std::string& ns,
-                                            const Kinship& kinship, const std::stop_token& stop) {
+                                            const ApplicationOwnership& kinship,
+                                            const std::stop_token& stop) {
   auto groups = client.ListObjects(kube::resources::kPodGroups, ns, {}, nullptr, stop);
   std::vector<Json> kin;
   if (!groups) {

@@ -18,7 +18,7 @@ using json::Json;
 // after the owner of the pods, LeaderWorkerSet after a group, and both, as AIBrix, make that owner
 // its owner (volcano: pkg/controllers/podgroup/pg_controller_handler.go, lws:
 // pkg/schedulerprovider/volcano_provider.go, aibrix: pkg/controller/roleset/sync.go).
-class Kinship {
+class ApplicationOwnership {
  public:
   // The object, what owns it, and, for a pod, the PodGroup in its annotation.
   void Add(const Json& object);
@@ -38,11 +38,12 @@ class Kinship {
 // its pods. It is what is left to ask when there are no pods, because a quota refuses them. What
 // may not be listed is left out.
 void AddWorkloads(kube::Client& client, const std::string& ns, const std::string& selector,
-                  const std::stop_token& stop, Kinship& kinship);
+                  const std::stop_token& stop, ApplicationOwnership& kinship);
 
 // Those PodGroups of the namespace that are kin, with their kind. None where they are not served or
 // may not be listed.
 kube::Answer<std::vector<Json>> PodGroupsOf(kube::Client& client, const std::string& ns,
-                                            const Kinship& kinship, const std::stop_token& stop);
+                                            const ApplicationOwnership& kinship,
+                                            const std::stop_token& stop);
 
 }  // namespace mindgate::deploy

@@ -57,7 +57,7 @@ class Planner {
     const bool foreign =
         planned.live.is_object() && !IsOurs(planned.live, application_.name) && !options_.force;
     if (foreign) {
-      plan_.obstacles.push_back(
+      plan_.blockers.push_back(
           {planned.Title() + " in namespace " + application_.ns +
                " exists already and is not of application " + application_.name,
            "choose another app_name, delete the object, or take it over with --force"});
@@ -69,7 +69,7 @@ class Planner {
   std::optional<kube::Fault> Try(PlannedObject& planned) {
     const bool exists = planned.live.is_object();
     if (exists && IsLeaving(planned.live)) {
-      plan_.obstacles.push_back(
+      plan_.blockers.push_back(
           {planned.Title() + " is being deleted", "wait until it is gone, and deploy again"});
       return std::nullopt;
     }
@@ -93,7 +93,7 @@ class Planner {
     if (spec(planned.after) == spec(planned.live)) return std::nullopt;
     planned.replace = options_.replace;
     if (planned.replace) return TryDelete(planned.live);
-    plan_.obstacles.push_back(
+    plan_.blockers.push_back(
         {planned.Title() + " is submitted already, and Ascend Operator does not read its changes",
          "deploy with --replace, which deletes the job and submits it again"});
     return std::nullopt;
@@ -118,16 +118,16 @@ class Planner {
     switch (fault.reason) {
       case Reason::kForbidden:
       case Reason::kInvalid:
-        plan_.obstacles.push_back({title + ": " + WithCauses(fault), ""});
+        plan_.blockers.push_back({title + ": " + WithCauses(fault), ""});
         return std::nullopt;
       case Reason::kConflict:
-        plan_.obstacles.push_back(
+        plan_.blockers.push_back(
             {title + ": " + WithCauses(fault),
              "leave the field to the other manager, or take it over with --force"});
         return std::nullopt;
       case Reason::kNotFound:
         // No such namespace or kind, of which preflight says more.
-        plan_.obstacles.push_back({title + ": " + fault.message, ""});
+        plan_.blockers.push_back({title + ": " + fault.message, ""});
         return std::nullopt;
       default:
         return fault;

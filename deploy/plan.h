@@ -11,7 +11,7 @@
 namespace mindgate::deploy {
 
 // Why an application cannot be deployed as things are, and what helps.
-struct Obstacle {
+struct Blocker {
   std::string what;
   std::string hint;
 };
@@ -42,7 +42,7 @@ struct PlanOptions {
 struct Plan {
   std::vector<PlannedObject> objects;  // in the order in which they are applied
   std::vector<Json> surplus;           // ours, and no longer part of the application
-  std::vector<Obstacle> obstacles;
+  std::vector<Blocker> blockers;
 
   bool changes() const;  // whether anything would be written, but for surplus objects
 };

@@ -87,7 +87,7 @@ class Scout {
 
  private:
   void Block(std::string what, std::string hint) {
-    found_.obstacles.push_back({std::move(what), std::move(hint)});
+    found_.blockers.push_back({std::move(what), std::move(hint)});
   }
   void Note(std::string what, std::string hint = "") {
     found_.notes.push_back({std::move(what), std::move(hint)});
@@ -244,7 +244,7 @@ class Scout {
     if (needs.empty()) return;
     const auto nodes = client_.ListObjects(kube::resources::kNodes, "", {}, nullptr, stop_);
     if (!nodes) return Failed(nodes.error(), "NPUs of the nodes");
-    const size_t obstacles = found_.obstacles.size();
+    const size_t blockers = found_.blockers.size();
     for (const RoleNeeds& need : needs) {
       int64_t largest = 0;  // NPUs of one node that may be chosen
       bool selected = false;
@@ -258,7 +258,7 @@ class Scout {
       }
       Tell(need, selected, largest);
     }
-    if (found_.obstacles.size() == obstacles) TellOfRoom(needs, *nodes);
+    if (found_.blockers.size() == blockers) TellOfRoom(needs, *nodes);
   }
 
   static bool IsOpen(const Json& node) {
@@ -328,8 +328,8 @@ class Scout {
         FindObjects(client_, application_.ns, application_.name, stop_, application_.framework());
     QuotaFindings findings = CompareWithQuotas(*quotas, application_.ns, DemandOf(objects),
                                                existing ? DemandOf(existing->objects) : Demand());
-    for (Obstacle& each : findings.obstacles) found_.obstacles.push_back(std::move(each));
-    for (Obstacle& each : findings.notes) found_.notes.push_back(std::move(each));
+    for (Blocker& each : findings.blockers) found_.blockers.push_back(std::move(each));
+    for (Blocker& each : findings.notes) found_.notes.push_back(std::move(each));
   }
 
   kube::Client& client_;

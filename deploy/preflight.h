@@ -11,10 +11,10 @@ namespace mindgate::deploy {
 
 // What the cluster says before anything is written to it.
 struct Preflight {
-  std::vector<Obstacle> obstacles;  // all at once
-  std::vector<Obstacle> notes;      // what may become one, and what could not be found out
-  Surroundings surroundings;        // for Check
-  bool outgrows_cluster = false;    // the nodes are too few even when they are empty
+  std::vector<Blocker> blockers;  // all at once
+  std::vector<Blocker> notes;     // what may become one, and what could not be found out
+  ClusterContext surroundings;    // for Check
+  bool outgrows_cluster = false;  // the nodes are too few even when they are empty
 };
 
 // Looks for what the application needs: the kinds of its objects, the namespace, the model, a

@@ -186,7 +186,7 @@ QuotaFindings CompareWithQuotas(const std::vector<Json>& quotas, const std::stri
       if (wanted == demand.amounts.end() || !most) continue;
       const std::string needs = "the application needs " + TextOf(known, wanted->second);
       if (wanted->second > *most && !partial) {
-        found.obstacles.push_back(
+        found.blockers.push_back(
             {text + ", and " + needs, "ask for a larger quota, or write fewer instances"});
         continue;
       }

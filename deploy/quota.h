@@ -22,8 +22,8 @@ struct Demand {
 Demand DemandOf(const std::vector<json::Json>& objects);
 
 struct QuotaFindings {
-  std::vector<Obstacle> obstacles;  // more than is allowed, however little is used
-  std::vector<Obstacle> notes;      // more than is free
+  std::vector<Blocker> blockers;  // more than is allowed, however little is used
+  std::vector<Blocker> notes;     // more than is free
 };
 // `existing`: what the application has already, which counts as used.
 QuotaFindings CompareWithQuotas(const std::vector<json::Json>& quotas, const std::string& ns,

@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "base/text.h"
-#include "deploy/kinship.h"
 #include "deploy/labels.h"
-#include "deploy/patience.h"
+#include "deploy/ownership.h"
+#include "deploy/retry_policy.h"
 #include "json/value.h"
 
 namespace mindgate::deploy {
@@ -76,7 +76,7 @@ class Remover {
     if (json::FindPath(object, {"metadata", "ownerReferences"}) == nullptr) return true;
     const Json patch = {{"metadata", {{"ownerReferences", nullptr}}}};
     if (std::string lost = patience_.Lost(); !lost.empty()) return Fail(Outcome::kFailed, lost);
-    const auto patched = patience_.Persist([&] {
+    const auto patched = patience_.RetryWrite([&] {
       return client_.MergePatch(ResourceOf(object), ns_, NameOf(object), patch,
                                 {.dry_run = options_.dry_run, .field_manager = kFieldManager}, {},
                                 stop_);
@@ -92,7 +92,7 @@ class Remover {
     options.propagation = PropagationOf(object);
     options.dry_run = options_.dry_run;
     if (std::string lost = patience_.Lost(); !lost.empty()) return Fail(Outcome::kFailed, lost);
-    const auto deleted = patience_.Persist([&] {
+    const auto deleted = patience_.RetryWrite([&] {
       return client_.Delete(ResourceOf(object), NamespaceOf(object), NameOf(object), options,
                             stop_);
     });
@@ -197,10 +197,10 @@ class Remover {
   const RemoveOptions& options_;
   const Progress& progress_;
   const std::stop_token stop_;
-  Patience patience_;
+  RetryPolicy patience_;
   ApplyResult result_;
   bool passes_ = false;  // what hinders may be over soon
-  Kinship kinship_;
+  ApplicationOwnership kinship_;
 };
 
 // The store and its Service.

@@ -23,11 +23,11 @@ using Step = std::optional<Failure>;  // nothing: it worked
 
 // Waits within one time limit, and carries calls over the moments in which an API server is away:
 // one that restarts is back soon, and giving up would only undo what is fine.
-class Patience {
+class RetryPolicy {
  public:
   // `hold` is kept in pauses; null pointer: there is none.
-  Patience(kube::Sleeper& sleeper, const Clock& clock, std::chrono::seconds limit,
-           const Progress& progress, std::stop_token stop, Hold* hold = nullptr)
+  RetryPolicy(kube::Sleeper& sleeper, const Clock& clock, std::chrono::seconds limit,
+              const Progress& progress, std::stop_token stop, Hold* hold = nullptr)
       : sleeper_(sleeper),
         clock_(clock),
         limit_(limit),
@@ -40,11 +40,11 @@ class Patience {
 
   // For a write that may be sent twice: again, until it is answered.
   template <typename Call>
-  auto Persist(Call call) {
+  auto RetryWrite(Call call) {
     while (true) {
       auto answer = call();
       if (answer) return Seen(std::move(answer));
-      if (!IsAway(answer.error()) || IsOver()) return answer;
+      if (!IsUnavailable(answer.error()) || IsOver()) return answer;
       Tell(answer.error());
       if (!sleeper_.Sleep(kPollTime, stop_)) return answer;
       if (!Lost().empty()) return answer;
@@ -58,7 +58,7 @@ class Patience {
     while (true) {
       const kube::Answer<bool> done = Seen(look());
       if (done && *done) return std::nullopt;
-      if (!done && !MayPass(done.error())) return FailureOf(subject, done.error());
+      if (!done && !IsTransient(done.error())) return FailureOf(subject, done.error());
       if (IsOver()) {
         std::string message =
             subject + " " + complaint + " within " + std::to_string(limit_.count()) + " s";
@@ -81,7 +81,7 @@ class Patience {
   }
 
  private:
-  static bool MayPass(const kube::Fault& fault) {
+  static bool IsTransient(const kube::Fault& fault) {
     switch (fault.reason) {
       case kube::Reason::kTooManyRequests:
       case kube::Reason::kUnavailable:
@@ -94,9 +94,9 @@ class Patience {
   }
   // A 500 says that the server tried: it is an answer to a write, unless a webhook that it asks
   // before did not answer, as while that one is updated.
-  static bool IsAway(const kube::Fault& fault) {
+  static bool IsUnavailable(const kube::Fault& fault) {
     const bool asked_webhook = fault.message.find("failed calling webhook") != std::string::npos;
-    return MayPass(fault) && (fault.http != 500 || asked_webhook);
+    return IsTransient(fault) && (fault.http != 500 || asked_webhook);
   }
 
   template <typename Answer>

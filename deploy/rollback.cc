@@ -31,8 +31,8 @@ constexpr int kUndoTries = 10;
 
 class Undoer {
  public:
-  Undoer(kube::Client& client, Patience& patience, const Progress& progress, const std::string& app,
-         const std::vector<Done>& done)
+  Undoer(kube::Client& client, RetryPolicy& patience, const Progress& progress,
+         const std::string& app, const std::vector<Done>& done)
       : client_(client), patience_(patience), progress_(progress), app_(app), done_(done) {}
 
   std::vector<std::string> Run() {
@@ -66,7 +66,7 @@ class Undoer {
   }
 
   kube::Answer<Json> Live(const Json& object) {
-    return patience_.Persist([&] {
+    return patience_.RetryWrite([&] {
       return Look(client_, ResourceOf(object), NamespaceOf(object), NameOf(object),
                   patience_.stop());
     });
@@ -74,7 +74,7 @@ class Undoer {
 
   // Force: nobody else has a claim to what stood there before.
   kube::Answer<Json> Apply(const Json& object) {
-    return patience_.Persist([&] {
+    return patience_.RetryWrite([&] {
       return client_.Apply(ResourceOf(object), NamespaceOf(object), NameOf(object), object,
                            /*force=*/true, {.field_manager = kFieldManager}, {}, patience_.stop());
     });
@@ -115,7 +115,7 @@ class Undoer {
     options.preconditions.uid = UidOf(live);
     options.preconditions.resource_version = live.at("metadata").value("resourceVersion", "");
     options.propagation = "Background";
-    const auto deleted = patience_.Persist([&] {
+    const auto deleted = patience_.RetryWrite([&] {
       return client_.Delete(ResourceOf(done.object), NamespaceOf(live), NameOf(live), options,
                             patience_.stop());
     });
@@ -172,7 +172,7 @@ class Undoer {
   }
 
   kube::Client& client_;
-  Patience& patience_;
+  RetryPolicy& patience_;
   const Progress& progress_;
   const std::string& app_;
   const std::vector<Done>& done_;
@@ -183,7 +183,7 @@ class Undoer {
 
 }  // namespace
 
-std::vector<std::string> Undo(kube::Client& client, Patience& patience, const Progress& progress,
+std::vector<std::string> Undo(kube::Client& client, RetryPolicy& patience, const Progress& progress,
                               const std::string& app, const std::vector<Done>& done) {
   return Undoer(client, patience, progress, app, done).Run();
 }

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "deploy/apply.h"
-#include "deploy/patience.h"
+#include "deploy/retry_policy.h"
 #include "kube/client.h"
 
 namespace mindgate::deploy {
@@ -27,7 +27,7 @@ struct Done {
 // cannot be undone is told, and the rest is undone all the same: that is also what somebody
 // changed, deleted or made since, which nothing is done to. Returns the titles of what is not as it
 // was.
-std::vector<std::string> Undo(kube::Client& client, Patience& patience, const Progress& progress,
+std::vector<std::string> Undo(kube::Client& client, RetryPolicy& patience, const Progress& progress,
                               const std::string& app, const std::vector<Done>& done);
 
 }  // namespace mindgate::deploy

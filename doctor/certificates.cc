@@ -35,10 +35,11 @@ void CheckServingCertificate(Context& context) {
   secrets.erase("");
   if (secrets.empty()) return;  // no Pods, which has been said
   const std::string& name = *secrets.begin();
-  const auto secret = Wanted(context, kCertificate, kube::resources::kSecrets, context.options.ns,
-                             name, "the webhook has no certificate and is not ready",
-                             "with certs.mode managed the watcher creates it: see its logs; "
-                             "otherwise create it as docs/operations.md describes");
+  const auto secret =
+      RequireObject(context, kCertificate, kube::resources::kSecrets, context.options.ns, name,
+                    "the webhook has no certificate and is not ready",
+                    "with certs.mode managed the watcher creates it: see its logs; "
+                    "otherwise create it as docs/operations.md describes");
   if (!secret) return;
   const std::string where = "Secret " + context.options.ns + "/" + name;
   const auto chain = certs::DecodeBase64(json::TextAt(*secret, {"data", "tls.crt"}));

@@ -61,9 +61,10 @@ void SkipFor(Context& context, std::string_view check, const std::string& what,
              const kube::Fault& fault);
 
 // The object; nothing after it was reported that it is missing (with `fix`) or cannot be read.
-std::optional<Json> Wanted(Context& context, std::string_view check, const kube::Resource& resource,
-                           const std::string& ns, const std::string& name,
-                           const std::string& consequence, const std::string& fix);
+std::optional<Json> RequireObject(Context& context, std::string_view check,
+                                  const kube::Resource& resource, const std::string& ns,
+                                  const std::string& name, const std::string& consequence,
+                                  const std::string& fix);
 
 // The checks, in this order.
 bool CheckApiServer(Context& context);  // false: it cannot be asked

@@ -15,9 +15,10 @@ void SkipFor(Context& context, std::string_view check, const std::string& what,
                           : "try again");
 }
 
-std::optional<Json> Wanted(Context& context, std::string_view check, const kube::Resource& resource,
-                           const std::string& ns, const std::string& name,
-                           const std::string& consequence, const std::string& fix) {
+std::optional<Json> RequireObject(Context& context, std::string_view check,
+                                  const kube::Resource& resource, const std::string& ns,
+                                  const std::string& name, const std::string& consequence,
+                                  const std::string& fix) {
   const std::string what = resource.kind + " " + (ns.empty() ? "" : ns + "/") + name;
   auto object = context.client.Get(resource, ns, name, context.stop);
   if (object) return *std::move(object);

@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "doctor/context.h"
-#include "doctor/several.h"
+#include "doctor/name_list.h"
 #include "json/text_at.h"
 #include "kube/reflector.h"
 #include "schemas/names.h"
@@ -14,12 +14,12 @@ namespace {
 
 constexpr std::string_view kGatesCheck = "gates";
 
-void Add(const json::Value& pod, Several& pods) {
+void Add(const json::Value& pod, NameList& pods) {
   pods.Add(json::TextAt(pod, {"metadata", "namespace"}) + "/" +
            json::TextAt(pod, {"metadata", "name"}));
 }
 
-std::string TextOf(const Several& pods) {
+std::string TextOf(const NameList& pods) {
   return pods.Text("pod") + (pods.count() == 1 ? " waits" : " wait") + " behind the gate " +
          std::string(schemas::kScalingGate);
 }
@@ -37,8 +37,8 @@ bool HasLabels(const json::Value& pod) {
 }  // namespace
 
 void CheckGates(Context& context) {
-  Several waiting;
-  Several unlabelled;
+  NameList waiting;
+  NameList unlabelled;
   const json::Projection fields =
       kube::WithIdentity({{"metadata", "labels"}, {"spec", "schedulingGates"}});
   // A pod behind a gate is Pending.

@@ -7,7 +7,7 @@
 namespace mindgate::doctor {
 
 // Objects of which a finding names the first ones.
-class Several {
+class NameList {
  public:
   void Add(const std::string& name) {
     if (++count_ <= kMaxNamed) names_ += (names_.empty() ? "" : ", ") + name;

@@ -104,8 +104,8 @@ std::optional<schemas::Config> ConfigOf(Context& context, const std::string& nam
   constexpr std::string_view kConfiguration = "configuration";
   const std::string what = "ConfigMap " + context.options.ns + "/" + name;
   const auto stored =
-      Wanted(context, kConfiguration, kube::resources::kConfigMaps, context.options.ns, name,
-             "Pods that start wait for it", "`helm upgrade` restores it");
+      RequireObject(context, kConfiguration, kube::resources::kConfigMaps, context.options.ns, name,
+                    "Pods that start wait for it", "`helm upgrade` restores it");
   if (!stored) return std::nullopt;
   auto config =
       schemas::LoadConfig(json::TextAt(*stored, {"data", "mindgate.yaml"}), context.options.known);

@@ -50,10 +50,10 @@ std::string RolloutPhase(Context& context) {
 
 void Check(Context& context, const kube::Resource& resource, bool mutating) {
   const auto configuration =
-      Wanted(context, kRegistrationsCheck, resource, "", context.options.name,
-             mutating ? "nothing is injected" : "nothing is validated",
-             "`helm upgrade --install` restores it; pass --name if its name is not " +
-                 context.options.name);
+      RequireObject(context, kRegistrationsCheck, resource, "", context.options.name,
+                    mutating ? "nothing is injected" : "nothing is validated",
+                    "`helm upgrade --install` restores it; pass --name if its name is not " +
+                        context.options.name);
   if (!configuration) return;
   const Json* webhooks = json::Find(*configuration, "webhooks");
   size_t count = 0;

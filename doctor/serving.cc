@@ -148,8 +148,8 @@ void CheckEndpoints(Context& context, const std::string& ns, const std::string& 
 
 void CheckService(Context& context, const std::string& ns, const std::string& name, int64_t port) {
   const auto service =
-      Wanted(context, kService, kube::resources::kServices, ns, name,
-             "the API server cannot call the webhook", "`helm upgrade` restores it");
+      RequireObject(context, kService, kube::resources::kServices, ns, name,
+                    "the API server cannot call the webhook", "`helm upgrade` restores it");
   if (!service) return;
   const Json* ports = json::FindPath(*service, {"spec", "ports"});
   bool found = false;

@@ -1,5 +1,5 @@
 #include "doctor/context.h"
-#include "doctor/several.h"
+#include "doctor/name_list.h"
 #include "json/text_at.h"
 #include "kube/reflector.h"
 #include "schemas/faulty_taint.h"
@@ -12,7 +12,7 @@ constexpr std::string_view kTaintsCheck = "taints";
 }  // namespace
 
 void CheckTaints(Context& context) {
-  Several tainted;
+  NameList tainted;
   const json::Projection fields = kube::WithIdentity({{"spec", "taints"}});
   const auto listed = context.client.ListAll(
       kube::resources::kNodes, "", {}, &fields,

@@ -1,4 +1,4 @@
-#include "faults/told.h"
+#include "faults/fault_store.h"
 
 #include <algorithm>
 
@@ -47,11 +47,11 @@ Writer WriterOf(const json::Value& config_map) {
   return is_public ? Writer::kPublic : Writer::kNodes;
 }
 
-std::optional<Told> Worth(const json::Value& config_map, Writer writer) {
+std::optional<ReportSummary> Summarize(const json::Value& config_map, Writer writer) {
   std::optional<Report> report =
       writer == Writer::kPublic ? ReadPublicReport(config_map) : ReadReport(config_map);
   if (!report) return std::nullopt;
-  Told told;
+  ReportSummary told;
   told.speaks = report->speaks;
   told.problems = std::move(report->problems);
   for (NodeReport& node : report->nodes) {
@@ -79,8 +79,8 @@ std::optional<Told> Worth(const json::Value& config_map, Writer writer) {
   return told;
 }
 
-std::set<std::string> ToldByAll::Put(Writer writer, const std::string& config_map,
-                                     const Told* told) {
+std::set<std::string> FaultStore::Put(Writer writer, const std::string& config_map,
+                                      const ReportSummary* told) {
   if (writer == Writer::kPublic) {
     if (told == nullptr) {
       public_versions_.erase(config_map);
@@ -149,14 +149,14 @@ std::set<std::string> ToldByAll::Put(Writer writer, const std::string& config_ma
   return changed;
 }
 
-std::set<std::string> ToldByAll::nodes() const {
+std::set<std::string> FaultStore::nodes() const {
   std::set<std::string> names = Named(public_.nodes());
   for (const auto& [node, reports] : nodes_) names.insert(node);
   return names;
 }
 
 // With the names of those that have a serial number.
-std::set<std::string> ToldByAll::Named(const std::set<std::string>& nodes) const {
+std::set<std::string> FaultStore::Named(const std::set<std::string>& nodes) const {
   std::set<std::string> names;
   for (const std::string& node : nodes) {
     const auto serial = SerialOfKey(node);
@@ -166,7 +166,7 @@ std::set<std::string> ToldByAll::Named(const std::set<std::string>& nodes) const
   return names;
 }
 
-void ToldByAll::AddPublic(const std::string& node, DeviceFaults& devices) const {
+void FaultStore::AddPublic(const std::string& node, DeviceFaults& devices) const {
   for (const PublicFault& fault : public_.Of(node)) {
     if (chip_types_.empty()) AddPublicFault(fault, kDefaultChipType, devices);
     for (const std::string& type : chip_types_) AddPublicFault(fault, type, devices);
@@ -174,7 +174,7 @@ void ToldByAll::AddPublic(const std::string& node, DeviceFaults& devices) const 
 }
 
 // Another part of the same kind is newer: also one that says that the node is healthy.
-bool ToldByAll::IsOutdated(const std::string& config_map, const std::string& node) const {
+bool FaultStore::IsOutdated(const std::string& config_map, const std::string& node) const {
   const auto own = parts_.find(config_map);
   if (own == parts_.end()) return false;
   const auto time = TimeIn(own->second.times, node);
@@ -186,7 +186,7 @@ bool ToldByAll::IsOutdated(const std::string& config_map, const std::string& nod
   });
 }
 
-NodeFaults ToldByAll::Merged(const std::string& node, Counting counting) const {
+NodeFaults FaultStore::Merged(const std::string& node, TrustedSources counting) const {
   FaultsByNode faults;
   const auto found = nodes_.find(node);
   if (found != nodes_.end()) {
@@ -203,7 +203,8 @@ NodeFaults ToldByAll::Merged(const std::string& node, Counting counting) const {
   return merged;
 }
 
-std::vector<ReportVersion> ToldByAll::ReportsOf(const std::string& node, Counting counting) const {
+std::vector<ReportVersion> FaultStore::ReportsOf(const std::string& node,
+                                                 TrustedSources counting) const {
   std::vector<ReportVersion> reports;
   const auto add = [&](const std::string& config_map, const std::string& version) {
     const size_t slash = config_map.find('/');
@@ -225,47 +226,47 @@ std::vector<ReportVersion> ToldByAll::ReportsOf(const std::string& node, Countin
   return reports;
 }
 
-bool ToldByAll::IsOld(Time now) const {
+bool FaultStore::IsOld(Time now) const {
   if (!clusterd_newest()) return false;
   const auto newest = clusterd_newest(now + kAhead);
-  return !newest || *newest + kOld < now;
+  return !newest || *newest + kStaleAfter < now;
 }
 
 // Whether a node reported after ClusterD did of it.
-bool ToldByAll::IsBehind(Time now) const {
+bool FaultStore::IsBehind(Time now) const {
   const auto newest = clusterd_newest(now + kAhead);
   const auto is_behind = [&](const std::pair<std::string, Time>& own) {
     const auto& [node, time] = own;
     std::optional<Time> theirs;
     for (const auto& [config_map, part] : parts_) Later(TimeIn(part.times, node), theirs);
-    if (theirs) return *theirs + kBehind < time;
+    if (theirs) return *theirs + kMaxLag < time;
     // ClusterD does not know the node, so that clocks of two nodes are compared.
-    return newest && time <= now + kAhead && *newest + kBehind < time;
+    return newest && time <= now + kAhead && *newest + kMaxLag < time;
   };
   return std::any_of(node_times_.begin(), node_times_.end(), [&](const auto& report) {
     return std::any_of(report.second.begin(), report.second.end(), is_behind);
   });
 }
 
-bool ToldByAll::WantsNodes(Source source, Time now) const {
+bool FaultStore::WantsNodes(Source source, Time now) const {
   if (source != Source::kAuto) return source == Source::kNodes;
-  return !clusterd_speaks() || IsOld(now);
+  return !ClusterdIsActive() || IsOld(now);
 }
 
-ToldByAll::Counting ToldByAll::CountingFrom(Source source, Time now) const {
-  constexpr Counting kClusterD{.clusterd = true, .nodes = false};
-  constexpr Counting kNodes{.clusterd = false, .nodes = true};
+FaultStore::TrustedSources FaultStore::ChooseSources(Source source, Time now) const {
+  constexpr TrustedSources kClusterD{.clusterd = true, .nodes = false};
+  constexpr TrustedSources kNodes{.clusterd = false, .nodes = true};
   if (source != Source::kAuto) return source == Source::kNodes ? kNodes : kClusterD;
-  if (!clusterd_speaks()) return kNodes;
+  if (!ClusterdIsActive()) return kNodes;
   return IsOld(now) && IsBehind(now) ? kNodes : kClusterD;
 }
 
-bool ToldByAll::clusterd_speaks() const {
+bool FaultStore::ClusterdIsActive() const {
   return std::any_of(parts_.begin(), parts_.end(),
                      [](const auto& part) { return part.second.speaks; });
 }
 
-std::optional<Time> ToldByAll::clusterd_newest(Time latest) const {
+std::optional<Time> FaultStore::clusterd_newest(Time latest) const {
   std::optional<Time> newest;
   for (const auto& [config_map, part] : parts_) {
     if (part.newest && *part.newest <= latest) {

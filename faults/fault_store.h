@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "faults/node_faults.h"
-#include "faults/public_memory.h"
+#include "faults/public_fault_store.h"
 #include "faults/reports.h"
 #include "json/value.h"
 #include "schemas/config.h"
@@ -38,7 +38,7 @@ struct ReportVersion {
 };
 
 // What a ConfigMap says that is worth keeping: of a node that is healthy, only when that was.
-struct Told {
+struct ReportSummary {
   std::vector<NodeReport> nodes{};  // with a fault; without their times
   std::vector<std::string> problems{};
   // By name of the node: when the device plugin or a switch spoke of it, by the clock of that node.
@@ -47,11 +47,11 @@ struct Told {
   std::string chip_type{};
   std::string version{};  // metadata.resourceVersion; only of one that tells of a fault, or public
   bool speaks = false;
-  bool operator==(const Told&) const = default;
+  bool operator==(const ReportSummary&) const = default;
 };
 
 // Nothing for a ConfigMap that is no report. Of one with public faults, what its message says.
-std::optional<Told> Worth(const json::Value& config_map, Writer writer);
+std::optional<ReportSummary> Summarize(const json::Value& config_map, Writer writer);
 
 // Which node has a serial number, as the Nodes say. Both are empty when there is none, or when
 // several nodes have the same: a fault must not reach a node that it is not about.
@@ -61,7 +61,7 @@ struct Serials {
 };
 
 // What all ConfigMaps say together. Not safe from many threads.
-class ToldByAll {
+class FaultStore {
  public:
   // ClusterD's reports carry the times of the device plugins', which write at least every 5 minutes
   // also when nothing changes (mind-cluster: component/ascend-device-plugin). When none of them is
@@ -69,40 +69,41 @@ class ToldByAll {
   // compared with itself, since nodes have clocks of their own: ClusterD is gone when the report of
   // a node is newer than what ClusterD has of that node by more than kBehind. Until then its
   // reports count: our clock may be wrong, and both may be old.
-  static constexpr std::chrono::minutes kOld{10};
-  static constexpr std::chrono::minutes kBehind{1};
+  static constexpr std::chrono::minutes kStaleAfter{10};
+  static constexpr std::chrono::minutes kMaxLag{1};
   // A time that is further ahead of our clock shows nothing.
   static constexpr std::chrono::minutes kAhead{1};
 
   // Whose ConfigMaps count.
-  struct Counting {
+  struct TrustedSources {
     bool clusterd = true;
     bool nodes = true;  // and public ones, which ClusterD adds to its own
-    bool operator==(const Counting&) const = default;
+    bool operator==(const TrustedSources&) const = default;
   };
 
   // Without `serials` public faults that name a node by its serial number are of no node.
-  explicit ToldByAll(Serials serials = {}) : serials_(std::move(serials)) {}
+  explicit FaultStore(Serials serials = {}) : serials_(std::move(serials)) {}
 
   // `config_map` is "namespace/name". Null: there is no such ConfigMap any more. Returns the nodes
   // of which something else may be true now.
-  std::set<std::string> Put(Writer writer, const std::string& config_map, const Told* told);
+  std::set<std::string> Put(Writer writer, const std::string& config_map,
+                            const ReportSummary* told);
   std::set<std::string> nodes() const;
 
-  NodeFaults Merged(const std::string& node, Counting counting) const;
+  NodeFaults Merged(const std::string& node, TrustedSources counting) const;
   // The ConfigMaps that tell of a fault of the node and count.
-  std::vector<ReportVersion> ReportsOf(const std::string& node, Counting counting) const;
+  std::vector<ReportVersion> ReportsOf(const std::string& node, TrustedSources counting) const;
 
   // Whose ConfigMaps count, and whether those of the nodes are needed to say so.
-  Counting CountingFrom(Source source, Time now) const;
+  TrustedSources ChooseSources(Source source, Time now) const;
   bool WantsNodes(Source source, Time now) const;
 
-  const PublicMemory& public_faults() const { return public_; }
-  // As PublicMemory does; returns what Put does.
+  const PublicFaultStore& public_faults() const { return public_; }
+  // As PublicFaultStore does; returns what Put does.
   std::set<std::string> ForgetReplaced() { return Named(public_.ForgetReplaced()); }
 
   // Whether one of ClusterD's is not empty, and the newest time in them that is not after `latest`.
-  bool clusterd_speaks() const;
+  bool ClusterdIsActive() const;
   std::optional<Time> clusterd_newest(Time latest = Time::max()) const;
 
  private:
@@ -123,7 +124,7 @@ class ToldByAll {
   bool IsOutdated(const std::string& config_map, const std::string& node) const;
   std::set<std::string> Named(const std::set<std::string>& nodes) const;
   void AddPublic(const std::string& node, DeviceFaults& devices) const;
-  static bool Counts(Writer writer, Counting counting) {
+  static bool Counts(Writer writer, TrustedSources counting) {
     return writer == Writer::kClusterD ? counting.clusterd : counting.nodes;
   }
 
@@ -131,10 +132,10 @@ class ToldByAll {
   std::map<std::string, std::map<std::string, OfNode>> nodes_;  // by node and ConfigMap
   std::map<std::string, std::set<std::string>> of_config_map_;  // the nodes that it tells of
   Serials serials_;
-  PublicMemory public_;
+  PublicFaultStore public_;
   std::map<std::string, std::string> public_versions_;  // by ConfigMap
   std::set<std::string> chip_types_;
-  // By ConfigMap of a node, as Told::times.
+  // By ConfigMap of a node, as ReportSummary::times.
   std::map<std::string, std::vector<std::pair<std::string, Time>>> node_times_;
 };
 

@@ -39,7 +39,7 @@ void Feed::UsePublic(const std::set<std::string>& namespaces) {
     }
   }
   for (const auto& informer : dropped) {
-    informer->objects()->ForEach([this](const std::string& key, const Told& told) {
+    informer->objects()->ForEach([this](const std::string& key, const ReportSummary& told) {
       Changed(Writer::kPublic, key, &told, nullptr);
     });
   }
@@ -52,8 +52,11 @@ std::unique_ptr<Feed::Informer> Feed::MakeInformer(Writer writer, std::string_vi
   options.selection.ns = ns;
   options.selection.label_selector = selector;
   options.selection.fields = {{"data"}};
-  options.project = [writer](const json::Value& config_map) { return Worth(config_map, writer); };
-  options.changed = [this, writer](const std::string& key, const Told* before, const Told* after) {
+  options.project = [writer](const json::Value& config_map) {
+    return Summarize(config_map, writer);
+  };
+  options.changed = [this, writer](const std::string& key, const ReportSummary* before,
+                                   const ReportSummary* after) {
     Changed(writer, key, before, after);
   };
   options.became_current = [this] {
@@ -85,8 +88,8 @@ bool Feed::WantsNodes() const {
   return known_.told().WantsNodes(source, clock_.WallNow());
 }
 
-ToldByAll::Counting Feed::Counts() const {
-  return known_.told().CountingFrom(options_.source(), clock_.WallNow());
+FaultStore::TrustedSources Feed::Counts() const {
+  return known_.told().ChooseSources(options_.source(), clock_.WallNow());
 }
 
 bool Feed::current() const {
@@ -152,8 +155,8 @@ Feed::Ended Feed::FollowNodes(const std::stop_token& stop) {
   return ended;
 }
 
-void Feed::Changed(Writer writer, const std::string& config_map, const Told* before,
-                   const Told* after) {
+void Feed::Changed(Writer writer, const std::string& config_map, const ReportSummary* before,
+                   const ReportSummary* after) {
   if (after != nullptr && options_.misread &&
       (before == nullptr || before->problems != after->problems)) {
     for (const std::string& problem : after->problems) options_.misread(problem);

@@ -13,10 +13,10 @@
 #include "base/clock.h"
 #include "base/mutex.h"
 #include "base/snapshot.h"
+#include "faults/fault_store.h"
 #include "faults/known_faults.h"
 #include "faults/node_faults.h"
 #include "faults/reports.h"
-#include "faults/told.h"
 #include "kube/informer.h"
 #include "schemas/config.h"
 
@@ -66,11 +66,12 @@ class Feed {
   size_t left_out() const;
 
  private:
-  using Informer = kube::Informer<Told>;
+  using Informer = kube::Informer<ReportSummary>;
 
   std::unique_ptr<Informer> MakeInformer(Writer writer, std::string_view ns,
                                          std::string_view selector);
-  void Changed(Writer writer, const std::string& config_map, const Told* before, const Told* after);
+  void Changed(Writer writer, const std::string& config_map, const ReportSummary* before,
+               const ReportSummary* after);
   void RunOfNodes(const std::stop_token& stop);
   enum class Ended { kNotNeeded, kOtherNamespaces };
   Ended FollowNodes(const std::stop_token& stop);
@@ -78,7 +79,7 @@ class Feed {
   void UsePublic(const std::set<std::string>& namespaces);
   void ForgetReplaced();
   bool WantsNodes() const;
-  ToldByAll::Counting Counts() const REQUIRES(mutex_);
+  FaultStore::TrustedSources Counts() const REQUIRES(mutex_);
   // Whose reports count may have changed, be it by the time alone.
   void Recount();
   // Shows to readers what is known now.

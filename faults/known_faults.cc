@@ -7,7 +7,7 @@ namespace mindgate::faults {
 KnownFaults::Nodes KnownFaults::Look(const std::set<std::string>& nodes) {
   std::map<std::string, NodeFaults> changes;
   for (const std::string& node : nodes) {
-    NodeFaults merged = told_.Merged(node, counting_);
+    NodeFaults merged = told_.Merged(node, sources_);
     const auto before = faults_->find(node);
     if (merged == (before == faults_->end() ? NodeFaults() : before->second)) continue;
     changes.emplace(node, std::move(merged));
@@ -28,9 +28,9 @@ KnownFaults::Nodes KnownFaults::Look(const std::set<std::string>& nodes) {
 }
 
 std::optional<KnownFaults::Nodes> KnownFaults::Recount(Source source, Time now) {
-  const ToldByAll::Counting counting = told_.CountingFrom(source, now);
-  if (counting == counting_) return std::nullopt;
-  counting_ = counting;
+  const FaultStore::TrustedSources counting = told_.ChooseSources(source, now);
+  if (counting == sources_) return std::nullopt;
+  sources_ = counting;
   return Look(told_.nodes());
 }
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "base/time.h"
+#include "faults/fault_store.h"
 #include "faults/node_faults.h"
-#include "faults/told.h"
 
 namespace mindgate::faults {
 
@@ -22,7 +22,7 @@ class KnownFaults {
   explicit KnownFaults(Serials serials = {}) : told_(std::move(serials)) {}
 
   // Each returns the nodes of which something else is known now.
-  Nodes Put(Writer writer, const std::string& config_map, const Told* told) {
+  Nodes Put(Writer writer, const std::string& config_map, const ReportSummary* told) {
     return Look(told_.Put(writer, config_map, told));
   }
   Nodes ForgetReplaced() { return Look(told_.ForgetReplaced()); }
@@ -31,13 +31,13 @@ class KnownFaults {
   // Nothing when the same reports count as before.
   std::optional<Nodes> Recount(Source source, Time now);
 
-  const ToldByAll& told() const { return told_; }
-  ToldByAll::Counting counting() const { return counting_; }
+  const FaultStore& told() const { return told_; }
+  FaultStore::TrustedSources counting() const { return sources_; }
   const std::shared_ptr<const FaultsByNode>& faults() const { return faults_; }
 
  private:
-  ToldByAll told_;
-  ToldByAll::Counting counting_{.clusterd = true, .nodes = false};
+  FaultStore told_;
+  FaultStore::TrustedSources sources_{.clusterd = true, .nodes = false};
   std::shared_ptr<const FaultsByNode> faults_ = std::make_shared<const FaultsByNode>();
 };
 

@@ -1,4 +1,4 @@
-#include "faults/public_memory.h"
+#include "faults/public_fault_store.h"
 
 #include <utility>
 
@@ -10,13 +10,13 @@ constexpr size_t kEntryBytes = 640;
 
 }  // namespace
 
-size_t PublicMemory::SizeOf(const PublicFault& fault) {
+size_t PublicFaultStore::SizeOf(const PublicFault& fault) {
   return kEntryBytes + 2 * (fault.node.size() + fault.id.size()) + fault.code.size() +
          fault.devices.size() * sizeof(int64_t);
 }
 
 // Whether there is room for one more.
-bool PublicMemory::Charge(const PublicFault& fault) {
+bool PublicFaultStore::Charge(const PublicFault& fault) {
   const size_t size = SizeOf(fault);
   if (faults_ == kMaxFaults || bytes_ + size > kMaxBytes) {
     ++left_out_;
@@ -27,13 +27,13 @@ bool PublicMemory::Charge(const PublicFault& fault) {
   return true;
 }
 
-void PublicMemory::Refund(const PublicFault& fault) {
+void PublicFaultStore::ReleaseBytes(const PublicFault& fault) {
   --faults_;
   bytes_ -= SizeOf(fault);
 }
 
 // Whether something is known that was not.
-bool PublicMemory::Add(const std::string& config_map, const PublicFault& fault) {
+bool PublicFaultStore::Add(const std::string& config_map, const PublicFault& fault) {
   const auto on_node = by_node_.find(fault.node);
   const bool known = on_node != by_node_.end() && on_node->second.contains(fault.id);
   if (known) {
@@ -53,16 +53,16 @@ bool PublicMemory::Add(const std::string& config_map, const PublicFault& fault) 
   return !known;
 }
 
-void PublicMemory::Erase(const Key& key) {
+void PublicFaultStore::Erase(const Key& key) {
   const auto on_node = by_node_.find(key.node);
   on_node->second.erase(key.id);
   if (on_node->second.empty()) by_node_.erase(on_node);
 }
 
 // Whether nobody tells of it any more.
-bool PublicMemory::Leave(const std::string& config_map, const Key& key) {
+bool PublicFaultStore::RemoveSource(const std::string& config_map, const Key& key) {
   Entry& entry = by_node_.at(key.node).at(key.id);
-  Refund(entry.fault);
+  ReleaseBytes(entry.fault);
   entry.config_maps.erase(config_map);
   if (!entry.config_maps.empty()) return false;
   Erase(key);
@@ -70,12 +70,12 @@ bool PublicMemory::Leave(const std::string& config_map, const Key& key) {
 }
 
 // Whoever told of it.
-bool PublicMemory::Recover(const Key& key) {
+bool PublicFaultStore::Recover(const Key& key) {
   const auto on_node = by_node_.find(key.node);
   if (on_node == by_node_.end() || !on_node->second.contains(key.id)) return false;
   const Entry& entry = on_node->second.at(key.id);
   for (const auto& [config_map, now] : entry.config_maps) {
-    Refund(entry.fault);
+    ReleaseBytes(entry.fault);
     const auto keys = of_config_map_.find(config_map);
     keys->second.erase(key);
     if (keys->second.empty()) of_config_map_.erase(keys);
@@ -84,8 +84,8 @@ bool PublicMemory::Recover(const Key& key) {
   return true;
 }
 
-std::set<std::string> PublicMemory::Put(const std::string& config_map,
-                                        const std::vector<PublicFault>& told) {
+std::set<std::string> PublicFaultStore::Put(const std::string& config_map,
+                                            const std::vector<PublicFault>& told) {
   std::set<std::string> changed;
   if (const auto before = of_config_map_.find(config_map); before != of_config_map_.end()) {
     for (const Key& key : before->second) {
@@ -99,18 +99,18 @@ std::set<std::string> PublicMemory::Put(const std::string& config_map,
   return changed;
 }
 
-std::set<std::string> PublicMemory::Forget(const std::string& config_map) {
+std::set<std::string> PublicFaultStore::Forget(const std::string& config_map) {
   std::set<std::string> changed;
   const auto found = of_config_map_.find(config_map);
   if (found == of_config_map_.end()) return changed;
   for (const Key& key : found->second) {
-    if (Leave(config_map, key)) changed.insert(key.node);
+    if (RemoveSource(config_map, key)) changed.insert(key.node);
   }
   of_config_map_.erase(found);
   return changed;
 }
 
-std::set<std::string> PublicMemory::ForgetReplaced() {
+std::set<std::string> PublicFaultStore::ForgetReplaced() {
   std::set<std::string> changed;
   for (auto of = of_config_map_.begin(); of != of_config_map_.end();) {
     for (auto key = of->second.begin(); key != of->second.end();) {
@@ -118,7 +118,7 @@ std::set<std::string> PublicMemory::ForgetReplaced() {
         ++key;
         continue;
       }
-      if (Leave(of->first, *key)) changed.insert(key->node);
+      if (RemoveSource(of->first, *key)) changed.insert(key->node);
       key = of->second.erase(key);
     }
     of = of->second.empty() ? of_config_map_.erase(of) : std::next(of);
@@ -126,7 +126,7 @@ std::set<std::string> PublicMemory::ForgetReplaced() {
   return changed;
 }
 
-std::vector<PublicFault> PublicMemory::Of(const std::string& node) const {
+std::vector<PublicFault> PublicFaultStore::Of(const std::string& node) const {
   std::vector<PublicFault> faults;
   const auto found = by_node_.find(node);
   if (found == by_node_.end()) return faults;
@@ -134,7 +134,7 @@ std::vector<PublicFault> PublicMemory::Of(const std::string& node) const {
   return faults;
 }
 
-std::set<std::string> PublicMemory::ConfigMapsOf(const std::string& node) const {
+std::set<std::string> PublicFaultStore::ConfigMapsOf(const std::string& node) const {
   std::set<std::string> names;
   const auto found = by_node_.find(node);
   if (found == by_node_.end()) return names;
@@ -144,7 +144,7 @@ std::set<std::string> PublicMemory::ConfigMapsOf(const std::string& node) const 
   return names;
 }
 
-std::set<std::string> PublicMemory::nodes() const {
+std::set<std::string> PublicFaultStore::nodes() const {
   std::set<std::string> names;
   for (const auto& [node, faults] : by_node_) names.insert(node);
   return names;

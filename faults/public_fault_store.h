@@ -16,7 +16,7 @@ namespace mindgate::faults {
 // component/clusterd/pkg/application/publicfault, fault_collector.go). ClusterD also keeps them
 // when the ConfigMap is deleted, and writes them down. This is memory only, and ends with the
 // ConfigMap: what nobody can look up, a person must be able to end. Not safe from many threads.
-class PublicMemory {
+class PublicFaultStore {
  public:
   // Of all nodes and ConfigMaps together; ClusterD keeps as many. More do not count.
   static constexpr size_t kMaxFaults = 50'000;
@@ -56,10 +56,10 @@ class PublicMemory {
 
   static size_t SizeOf(const PublicFault& fault);
   bool Charge(const PublicFault& fault);
-  void Refund(const PublicFault& fault);
+  void ReleaseBytes(const PublicFault& fault);
   bool Add(const std::string& config_map, const PublicFault& fault);
   bool Recover(const Key& key);
-  bool Leave(const std::string& config_map, const Key& key);
+  bool RemoveSource(const std::string& config_map, const Key& key);
   void Erase(const Key& key);
 
   std::map<std::string, std::map<std::string, Entry>> by_node_;  // and id

@@ -36,9 +36,10 @@ std::string KeyOfSerial(std::string_view serial);
 // Nothing for the name of a node.
 std::optional<std::string> SerialOfKey(std::string_view node);
 
-// What occurs and what recovers by the message that stands there now, in its order; PublicMemory
-// knows what earlier ones said. "once" is over by itself after 5 s, and not a state. Bounds are
-// those of upstream. What is not understood is added to `problems`, and is no fault.
+// What occurs and what recovers by the message that stands there now, in its order;
+// PublicFaultStore knows what earlier ones said. "once" is over by itself after 5 s, and not a
+// state. Bounds are those of upstream. What is not understood is added to `problems`, and is no
+// fault.
 std::vector<PublicFault> ReadPublicFaults(const json::Value& message,
                                           std::vector<std::string>& problems);
 

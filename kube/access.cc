@@ -44,7 +44,7 @@ std::string NoFile(const Places& places) {
 
 // Applies flags to in-cluster access.
 Answer<Access> WithFlags(Access access, const AccessFlags& flags, const Clock& clock) {
-  Complaints complaints;
+  ConfigErrors complaints;
   if (!flags.default_namespace.empty()) {
     NamespaceFault("--namespace", flags.default_namespace, complaints);
     access.default_namespace = flags.default_namespace;
@@ -62,7 +62,7 @@ Answer<Access> WithFlags(Access access, const AccessFlags& flags, const Clock& c
 
 Answer<Access> FindAccess(const AccessFlags& flags, const Clock& clock) {
   const Places places = PlacesOf(flags);
-  Complaints complaints;
+  ConfigErrors complaints;
   const Kubeconfig config = LoadKubeconfig(places.paths, complaints);
   if (!complaints.empty()) return tl::unexpected(complaints.AsFault());
   if (!config.files.empty()) return ChooseAccess(config, flags, clock);

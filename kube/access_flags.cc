@@ -7,13 +7,13 @@
 
 namespace mindgate::kube {
 
-void NamespaceFault(const std::string& place, const std::string& name, Complaints& complaints) {
+void NamespaceFault(const std::string& place, const std::string& name, ConfigErrors& complaints) {
   if (IsDns1123Label(name)) return;
   complaints.Add(place, Quote(name) + " is not a valid namespace name",
                  "use at most 63 lower-case letters, digits and '-'");
 }
 
-void ApplyTrust(const AccessFlags& flags, Access& access, Complaints& complaints) {
+void ApplyTrust(const AccessFlags& flags, Access& access, ConfigErrors& complaints) {
   if (flags.insecure && !flags.certificate_authority.empty()) {
     complaints.Add("--insecure-skip-tls-verify",
                    "cannot be combined with a certificate authority, which it would ignore",
@@ -38,7 +38,7 @@ std::string HeaderFault(const std::string& value) {
   return bad ? "contains a control character, which names cannot have" : "";
 }
 
-void ApplyFlags(const AccessFlags& flags, Access& access, Complaints& complaints) {
+void ApplyFlags(const AccessFlags& flags, Access& access, ConfigErrors& complaints) {
   const Impersonation& as = flags.impersonation;
   const auto check = [&complaints](const char* flag, const std::string& value) {
     if (const std::string fault = HeaderFault(value); !fault.empty()) complaints.Add(flag, fault);

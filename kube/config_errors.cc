@@ -1,4 +1,4 @@
-#include "kube/complaints.h"
+#include "kube/config_errors.h"
 
 #include <algorithm>
 #include <span>
@@ -7,14 +7,14 @@
 
 namespace mindgate::kube {
 
-void Complaints::Add(const std::string& place, const std::string& what,
-                     const std::string& instead) {
+void ConfigErrors::Add(const std::string& place, const std::string& what,
+                       const std::string& instead) {
   std::string line = place.empty() ? what : place + ": " + what;
   if (!instead.empty()) line += " (" + instead + ")";
   lines_.push_back(std::move(line));
 }
 
-Fault Complaints::AsFault() const {
+Fault ConfigErrors::AsFault() const {
   const size_t shown = std::min(lines_.size(), kMax);
   std::string message = Join(std::span(lines_).first(shown), "\n");
   if (shown < lines_.size()) {

@@ -9,7 +9,7 @@ namespace mindgate::kube {
 
 // All that is wrong with what a user wrote about a cluster, in the order found. Values are never
 // part of a complaint unless they are names: they may be secrets.
-class Complaints {
+class ConfigErrors {
  public:
   // "place: what (instead)"; `instead` may be empty.
   void Add(const std::string& place, const std::string& what, const std::string& instead = {});

@@ -15,7 +15,7 @@ const MaterialKind kAuthority{"certificate-authority", ReadCertificatesFile, Cer
 const MaterialKind kCertificate{"client-certificate", ReadCertificatesFile, CertificatesFault};
 const MaterialKind kKey{"client-key", ReadKeyFile, KeyFault};
 
-Material ReadMaterial(const ConfigNode& node, const MaterialKind& kind, Complaints& complaints) {
+Material ReadMaterial(const ConfigNode& node, const MaterialKind& kind, ConfigErrors& complaints) {
   Material material;
   const ConfigNode data = node.Member(std::string(kind.name) + "-data");
   const std::string encoded = node.Text(std::string(kind.name) + "-data", complaints);
@@ -47,7 +47,7 @@ Material ReadMaterial(const ConfigNode& node, const MaterialKind& kind, Complain
 }
 
 Material ReadMaterialFile(const std::string& place, const std::string& path,
-                          const MaterialKind& kind, Complaints& complaints) {
+                          const MaterialKind& kind, ConfigErrors& complaints) {
   std::error_code ignored;
   Material material;
   material.given = true;

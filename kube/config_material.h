@@ -25,11 +25,11 @@ extern const MaterialKind kAuthority;
 extern const MaterialKind kCertificate;
 extern const MaterialKind kKey;
 
-Material ReadMaterial(const ConfigNode& node, const MaterialKind& kind, Complaints& complaints);
+Material ReadMaterial(const ConfigNode& node, const MaterialKind& kind, ConfigErrors& complaints);
 
 // The same of a file that the flag `place` names; a path counts from the current folder.
 Material ReadMaterialFile(const std::string& place, const std::string& path,
-                          const MaterialKind& kind, Complaints& complaints);
+                          const MaterialKind& kind, ConfigErrors& complaints);
 
 // A path in a file counts from the folder that the file is in; empty stays empty.
 std::string PathFrom(const ConfigFile& file, const std::string& path);

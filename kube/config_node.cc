@@ -36,7 +36,7 @@ ConfigNode ConfigNode::Member(std::string_view key) const {
   return {*file_, json::Find(value_, key), json::Child(pointer_, key)};
 }
 
-bool ConfigNode::Must(bool holds, std::string_view be, Complaints& complaints) const {
+bool ConfigNode::Must(bool holds, std::string_view be, ConfigErrors& complaints) const {
   if (holds) return true;
   const std::string field = Field();
   std::string instead;
@@ -48,7 +48,7 @@ bool ConfigNode::Must(bool holds, std::string_view be, Complaints& complaints) c
   return false;
 }
 
-ConfigNode ConfigNode::Object(std::string_view key, Complaints& complaints) const {
+ConfigNode ConfigNode::Object(std::string_view key, ConfigErrors& complaints) const {
   const ConfigNode member = Member(key);
   if (!member || !member.Must(member.value().is_object(), "an object", complaints)) {
     return {*file_, nullptr, member.pointer_};
@@ -56,13 +56,13 @@ ConfigNode ConfigNode::Object(std::string_view key, Complaints& complaints) cons
   return member;
 }
 
-std::string ConfigNode::Text(std::string_view key, Complaints& complaints) const {
+std::string ConfigNode::Text(std::string_view key, ConfigErrors& complaints) const {
   const ConfigNode member = Member(key);
   if (!member || !member.Must(member.value().is_string(), "a string", complaints)) return {};
   return member.value().get<std::string>();
 }
 
-bool ConfigNode::Flag(std::string_view key, Complaints& complaints) const {
+bool ConfigNode::Flag(std::string_view key, ConfigErrors& complaints) const {
   const ConfigNode member = Member(key);
   if (!member || !member.Must(member.value().is_boolean(), "true or false", complaints)) {
     return false;
@@ -70,7 +70,7 @@ bool ConfigNode::Flag(std::string_view key, Complaints& complaints) const {
   return member.value().get<bool>();
 }
 
-std::vector<ConfigNode> ConfigNode::Items(std::string_view key, Complaints& complaints) const {
+std::vector<ConfigNode> ConfigNode::Items(std::string_view key, ConfigErrors& complaints) const {
   const ConfigNode member = Member(key);
   if (!member || !member.Must(member.value().is_array(), "a list", complaints)) return {};
   std::vector<ConfigNode> items;

@@ -7,7 +7,7 @@
 
 #include "json/json.h"
 #include "json/positions.h"
-#include "kube/complaints.h"
+#include "kube/config_errors.h"
 
 namespace mindgate::kube {
 
@@ -34,13 +34,13 @@ class ConfigNode {
   std::string Field() const;  // "clusters[0].cluster"
 
   ConfigNode Member(std::string_view key) const;  // of any type
-  ConfigNode Object(std::string_view key, Complaints& complaints) const;
-  std::string Text(std::string_view key, Complaints& complaints) const;
-  bool Flag(std::string_view key, Complaints& complaints) const;
-  std::vector<ConfigNode> Items(std::string_view key, Complaints& complaints) const;
+  ConfigNode Object(std::string_view key, ConfigErrors& complaints) const;
+  std::string Text(std::string_view key, ConfigErrors& complaints) const;
+  bool Flag(std::string_view key, ConfigErrors& complaints) const;
+  std::vector<ConfigNode> Items(std::string_view key, ConfigErrors& complaints) const;
 
   // Complains "FIELD must be a string, not an integer" unless it `holds`, which it returns.
-  bool Must(bool holds, std::string_view be, Complaints& complaints) const;
+  bool Must(bool holds, std::string_view be, ConfigErrors& complaints) const;
 
  private:
   ConfigNode(const ConfigFile& file, const Json* value, std::string pointer);

@@ -3,7 +3,7 @@
 #include "base/files.h"
 #include "base/text.h"
 #include "kube/access.h"
-#include "kube/complaints.h"
+#include "kube/config_errors.h"
 #include "kube/credential_files.h"
 #include "kube/environment.h"
 #include "kube/server_url.h"
@@ -18,7 +18,7 @@ constexpr size_t kMaxNamespaceFile = 1024;  // of a namespace: 63 and a line end
 Answer<Access> InClusterAccess(const Clock& clock, const std::string& folder) {
   const std::string host = Environment("KUBERNETES_SERVICE_HOST");
   const std::string port = Environment("KUBERNETES_SERVICE_PORT");
-  Complaints complaints;
+  ConfigErrors complaints;
   Access access;
   if (host.empty() || port.empty()) {
     complaints.Add("",

@@ -11,7 +11,7 @@ namespace mindgate::kube {
 namespace {
 
 // Null if the file does not exist or is invalid; the latter adds a complaint.
-std::unique_ptr<ConfigFile> ReadConfigFile(const std::string& path, Complaints& complaints) {
+std::unique_ptr<ConfigFile> ReadConfigFile(const std::string& path, ConfigErrors& complaints) {
   const auto text = ReadFile(path, json::Limits().bytes);
   if (!text) {
     if (text.error().code() != ErrorCode::kNotFound) complaints.Add(path, text.error().message());
@@ -35,7 +35,7 @@ std::unique_ptr<ConfigFile> ReadConfigFile(const std::string& path, Complaints& 
   return file;
 }
 
-bool IsKubeconfig(const ConfigNode& root, Complaints& complaints) {
+bool IsKubeconfig(const ConfigNode& root, ConfigErrors& complaints) {
   if (!root.Must(root.value().is_object(), "an object with clusters, users and contexts",
                  complaints)) {
     return false;
@@ -51,7 +51,7 @@ bool IsKubeconfig(const ConfigNode& root, Complaints& complaints) {
 
 // Adds the entries of a list such as `clusters`: each has a name and its content under `member`.
 void AddEntries(const ConfigNode& root, std::string_view list, std::string_view member,
-                Kubeconfig::Entries& entries, Complaints& complaints) {
+                Kubeconfig::Entries& entries, ConfigErrors& complaints) {
   std::map<std::string, std::string> here;  // position by name
   for (const ConfigNode& item : root.Items(list, complaints)) {
     if (!item || !item.Must(item.value().is_object(), "an object", complaints)) continue;
@@ -85,7 +85,7 @@ std::string Kubeconfig::Names() const {
   return names;
 }
 
-Kubeconfig LoadKubeconfig(const std::vector<std::string>& paths, Complaints& complaints) {
+Kubeconfig LoadKubeconfig(const std::vector<std::string>& paths, ConfigErrors& complaints) {
   Kubeconfig config;
   for (const std::string& path : paths) {
     auto file = ReadConfigFile(path, complaints);

@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 #include "kube/access.h"
-#include "kube/complaints.h"
+#include "kube/config_errors.h"
 #include "kube/config_node.h"
 
 namespace mindgate::kube {
@@ -28,7 +28,7 @@ struct Kubeconfig {
 
 // Reads and merges files. Missing files are skipped. Memory is bounded: a file has at most
 // 7 MiB (json::Limits).
-Kubeconfig LoadKubeconfig(const std::vector<std::string>& paths, Complaints& complaints);
+Kubeconfig LoadKubeconfig(const std::vector<std::string>& paths, ConfigErrors& complaints);
 
 // The access that the flags select. Reads and checks certificates and tokens in files. `clock` must
 // outlive the result.

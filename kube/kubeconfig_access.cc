@@ -23,9 +23,9 @@ std::string NamesOf(const Kubeconfig::Entries& entries) {
   return Join(names, ", ");
 }
 
-class Chooser {
+class AccessBuilder {
  public:
-  Chooser(const Kubeconfig& config, const AccessFlags& flags, const Clock& clock)
+  AccessBuilder(const Kubeconfig& config, const AccessFlags& flags, const Clock& clock)
       : config_(config), flags_(flags), clock_(clock) {}
 
   Answer<Access> Choose() {
@@ -166,7 +166,7 @@ class Chooser {
   const Kubeconfig& config_;
   const AccessFlags& flags_;
   const Clock& clock_;
-  Complaints complaints_;
+  ConfigErrors complaints_;
   Access access_;
 };
 
@@ -174,7 +174,7 @@ class Chooser {
 
 Answer<Access> ChooseAccess(const Kubeconfig& config, const AccessFlags& flags,
                             const Clock& clock) {
-  return Chooser(config, flags, clock).Choose();
+  return AccessBuilder(config, flags, clock).Choose();
 }
 
 }  // namespace mindgate::kube

@@ -16,7 +16,7 @@ namespace {
 constexpr const char* kExtension = "client.authentication.k8s.io/exec";
 
 // Empty, with a complaint, if the version is not supported.
-std::string ReadVersion(const ConfigNode& exec, Complaints& complaints) {
+std::string ReadVersion(const ConfigNode& exec, ConfigErrors& complaints) {
   const ConfigNode member = exec.Member("apiVersion");
   std::string version = exec.Text("apiVersion", complaints);
   const std::vector<std::string_view> known(std::begin(kExecVersions), std::end(kExecVersions));
@@ -32,7 +32,7 @@ std::string ReadVersion(const ConfigNode& exec, Complaints& complaints) {
 
 // Plugins run without a terminal.
 void CheckInteractiveMode(const ConfigNode& exec, const std::string& version,
-                          Complaints& complaints) {
+                          ConfigErrors& complaints) {
   const ConfigNode member = exec.Member("interactiveMode");
   const std::string mode = exec.Text("interactiveMode", complaints);
   if (mode == "Never" || mode == "IfAvailable") return;
@@ -46,7 +46,7 @@ void CheckInteractiveMode(const ConfigNode& exec, const std::string& version,
                  "write interactiveMode: Never or IfAvailable");
 }
 
-void ReadVariables(const ConfigNode& exec, ExecPlugin& plugin, Complaints& complaints) {
+void ReadVariables(const ConfigNode& exec, ExecPlugin& plugin, ConfigErrors& complaints) {
   for (const ConfigNode& item : exec.Items("env", complaints)) {
     if (!item || !item.Must(item.value().is_object(), "an object with name and value", complaints))
       continue;
@@ -59,7 +59,7 @@ void ReadVariables(const ConfigNode& exec, ExecPlugin& plugin, Complaints& compl
 }
 
 Json AboutCluster(const Access& server, const std::optional<ConfigNode>& cluster,
-                  Complaints& complaints) {
+                  ConfigErrors& complaints) {
   Json about = {{"server", server.server}};
   if (!server.tls_server_name.empty()) about["tls-server-name"] = server.tls_server_name;
   if (server.insecure) about["insecure-skip-tls-verify"] = true;
@@ -78,7 +78,7 @@ Json AboutCluster(const Access& server, const std::optional<ConfigNode>& cluster
 }  // namespace
 
 ExecPlugin ReadExec(const ConfigNode& exec, const Access& server,
-                    const std::optional<ConfigNode>& cluster, Complaints& complaints) {
+                    const std::optional<ConfigNode>& cluster, ConfigErrors& complaints) {
   ExecPlugin plugin;
   plugin.place = exec.Place();
   plugin.command = exec.Text("command", complaints);

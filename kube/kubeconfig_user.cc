@@ -26,7 +26,7 @@ constexpr struct {
      "use an exec plugin, such as gke-gcloud-auth-plugin or kubelogin"},
 };
 
-void RefuseUnsupported(const ConfigNode& user, Complaints& complaints) {
+void RefuseUnsupported(const ConfigNode& user, ConfigErrors& complaints) {
   for (const auto& [name, why, instead] : kUnsupported) {
     const ConfigNode member = user.Member(name);
     if (!member || member.value().empty() || member.value() == "") continue;
@@ -34,7 +34,7 @@ void RefuseUnsupported(const ConfigNode& user, Complaints& complaints) {
   }
 }
 
-void ReadToken(const ConfigNode& user, CredentialFiles& files, Complaints& complaints) {
+void ReadToken(const ConfigNode& user, CredentialFiles& files, ConfigErrors& complaints) {
   files.now.token = user.Text("token", complaints);
   if (const auto fault = TokenFault(files.now.token); !fault.empty()) {
     const ConfigNode token = user.Member("token");
@@ -52,7 +52,7 @@ void ReadToken(const ConfigNode& user, CredentialFiles& files, Complaints& compl
 }
 
 void ReadPair(const std::optional<ConfigNode>& user, const AccessFlags& flags,
-              CredentialFiles& files, Complaints& complaints) {
+              CredentialFiles& files, ConfigErrors& complaints) {
   const auto read = [&](const std::string& path, const std::string& flag,
                         const MaterialKind& kind) {
     if (!path.empty()) return ReadMaterialFile(flag, path, kind, complaints);
@@ -84,7 +84,7 @@ void ReadPair(const std::optional<ConfigNode>& user, const AccessFlags& flags,
 std::shared_ptr<CredentialSource> ReadUser(const std::optional<ConfigNode>& user,
                                            const AccessFlags& flags, const Access& server,
                                            const std::optional<ConfigNode>& cluster,
-                                           const Clock& clock, Complaints& complaints) {
+                                           const Clock& clock, ConfigErrors& complaints) {
   CredentialFiles files;
   if (user) RefuseUnsupported(*user, complaints);
   if (!flags.token.empty()) {
@@ -106,7 +106,7 @@ std::shared_ptr<CredentialSource> ReadUser(const std::optional<ConfigNode>& user
 }
 
 Impersonation ReadImpersonation(const ConfigNode& user, const AccessFlags& flags,
-                                Complaints& complaints) {
+                                ConfigErrors& complaints) {
   Impersonation as;
   const auto text = [&](const ConfigNode& node, std::string value) {
     if (const std::string fault = HeaderFault(value); !fault.empty()) {

@@ -15,10 +15,10 @@ namespace mindgate::kube {
 std::shared_ptr<CredentialSource> ReadUser(const std::optional<ConfigNode>& user,
                                            const AccessFlags& flags, const Access& server,
                                            const std::optional<ConfigNode>& cluster,
-                                           const Clock& clock, Complaints& complaints);
+                                           const Clock& clock, ConfigErrors& complaints);
 
 // The impersonation settings of the user: `as`, `as-uid`, `as-groups` and `as-user-extra`.
 Impersonation ReadImpersonation(const ConfigNode& user, const AccessFlags& flags,
-                                Complaints& complaints);
+                                ConfigErrors& complaints);
 
 }  // namespace mindgate::kube

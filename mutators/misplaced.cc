@@ -5,8 +5,8 @@
 namespace mindgate::mutators {
 
 using json::Value;
-using schemas::DeadEnd;
 using schemas::Place;
+using schemas::UnreadMetadata;
 
 MisplacedLabel::MisplacedLabel(const schemas::WorkloadView& view, std::string_view key)
     : view_(view), key_(key), word_(key) {}
@@ -22,8 +22,9 @@ std::optional<std::string_view> MisplacedLabel::In(const Place& map) {
     if (budget_ == 0) return std::nullopt;
     --budget_;
     const schemas::SplitKey split = schemas::SplitOf(key);
-    if (split.name.size() > schemas::KeyWord::kMax || value.is_null()) continue;
-    if (!schemas::KeyWord(split.name).Resembles(word_, typos) || !schemas::MayBeOurs(split)) {
+    if (split.name.size() > schemas::NormalizedKey::kMax || value.is_null()) continue;
+    if (!schemas::NormalizedKey(split.name).Resembles(word_, typos) ||
+        !schemas::IsMindClusterKey(split)) {
       continue;
     }
     return json::AsString(&value).value_or("");
@@ -32,7 +33,7 @@ std::optional<std::string_view> MisplacedLabel::In(const Place& map) {
 }
 
 std::optional<std::string_view> MisplacedLabel::OfObject() {
-  for (const DeadEnd& end : *dead_ends_) {
+  for (const UnreadMetadata& end : *dead_ends_) {
     if (end.pod_template) continue;
     for (const Place* map : {&end.labels, &end.annotations}) {
       if (const auto value = In(*map)) return value;
@@ -52,14 +53,14 @@ std::optional<std::string_view> MisplacedLabel::Of(const schemas::PodGroupView& 
     }
   }
   if (!dead_ends_) {
-    dead_ends_ = schemas::DeadEndsOf(view_);
+    dead_ends_ = schemas::UnreadMetadataOf(view_);
     of_templates_.resize(view_.templates.size());
-    for (const DeadEnd& end : *dead_ends_) {
+    for (const UnreadMetadata& end : *dead_ends_) {
       if (end.pod_template) of_templates_[*end.pod_template] = &end;
     }
   }
   for (size_t index : group.templates) {
-    const DeadEnd* end = of_templates_[index];
+    const UnreadMetadata* end = of_templates_[index];
     if (end == nullptr) continue;
     for (const Place* map : {&end->labels, &end->annotations}) {
       if (const auto value = In(*map)) return value;

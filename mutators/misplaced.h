@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "schemas/dead_ends.h"
-#include "schemas/key_words.h"
+#include "schemas/normalized_key.h"
+#include "schemas/unread_metadata.h"
 #include "schemas/workload.h"
 
 namespace mindgate::mutators {
@@ -28,10 +28,10 @@ class MisplacedLabel {
 
   const schemas::WorkloadView& view_;
   const std::string_view key_;
-  const schemas::KeyWord word_;
+  const schemas::NormalizedKey word_;
   size_t budget_ = schemas::kMaxComparedKeys;
-  std::optional<std::vector<schemas::DeadEnd>> dead_ends_;
-  std::vector<const schemas::DeadEnd*> of_templates_;
+  std::optional<std::vector<schemas::UnreadMetadata>> dead_ends_;
+  std::vector<const schemas::UnreadMetadata*> of_templates_;
   std::optional<std::optional<std::string_view>> of_object_;
 };
 

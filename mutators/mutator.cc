@@ -172,7 +172,7 @@ std::string WhyPutBack(const MutationContext& context) {
 }
 
 // Why nothing may be written to this object at all; empty when it may.
-std::string Untouchable(const MutationContext& context) {
+std::string SkipReason(const MutationContext& context) {
   const WorkloadView& view = context.view;
   const auto& request = context.request;
   if (request.operation != Operation::kCreate && request.operation != Operation::kUpdate) {
@@ -279,7 +279,7 @@ Edits Mutate(const MutationContext& asked) {
   MutationContext context = asked;
   context.history = &history;
   const bool put_back = PutsBack(context);
-  const std::string untouchable = Untouchable(context);
+  const std::string untouchable = SkipReason(context);
   const std::string opted_out(
       untouchable.empty() ? schemas::WhyInjectionIsDeclined(context.view, context.request,
                                                             context.config, context.opted_in)

@@ -1,4 +1,4 @@
-#include "schemas/key_words.h"
+#include "schemas/normalized_key.h"
 
 #include <algorithm>
 #include <bit>
@@ -13,7 +13,7 @@ SplitKey SplitOf(std::string_view key) {
   return {key.substr(0, slash), key.substr(slash + 1)};
 }
 
-bool MayBeOurs(const SplitKey& key) {
+bool IsMindClusterKey(const SplitKey& key) {
   constexpr std::string_view kDomain = "huawei.com";
   constexpr size_t kTypos = 2;
   const std::string_view prefix = key.prefix;
@@ -24,7 +24,7 @@ bool MayBeOurs(const SplitKey& key) {
   return EditDistance(prefix, kDomain) <= static_cast<int>(kTypos);
 }
 
-KeyWord::KeyWord(std::string_view name) {
+NormalizedKey::NormalizedKey(std::string_view name) {
   for (char c : name) {
     const char lower = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
     const bool digit = lower >= '0' && lower <= '9';
@@ -34,7 +34,7 @@ KeyWord::KeyWord(std::string_view name) {
   }
 }
 
-bool KeyWord::Resembles(const KeyWord& other, int typos) const {
+bool NormalizedKey::Resembles(const NormalizedKey& other, int typos) const {
   const auto [shorter, longer] = std::minmax({size_, other.size_});
   if (longer - shorter > static_cast<size_t>(typos)) return false;
   // One typo changes at most one letter into another.

@@ -16,17 +16,17 @@ SplitKey SplitOf(std::string_view key);
 
 // A key of somebody else's domain is theirs: only those without a prefix, or with one that nearly
 // is huawei.com, may be meant for MindCluster.
-bool MayBeOurs(const SplitKey& key);
+bool IsMindClusterKey(const SplitKey& key);
 
 // Letters and digits only, in lower case, so that "fault_Scheduling" is fault-scheduling.
-class KeyWord {
+class NormalizedKey {
  public:
   static constexpr size_t kMax = 40;  // bytes of a name; none of ours is longer
 
   // Of a name of at most kMax bytes.
-  explicit KeyWord(std::string_view name);
+  explicit NormalizedKey(std::string_view name);
 
-  bool Resembles(const KeyWord& other, int typos) const;
+  bool Resembles(const NormalizedKey& other, int typos) const;
 
  private:
   std::string_view text() const { return {text_.data(), size_}; }

@@ -9,8 +9,8 @@
 #include "json/decode.h"
 #include "json/pointer.h"
 #include "schemas/json_comments.h"
-#include "schemas/key_words.h"
 #include "schemas/names.h"
+#include "schemas/normalized_key.h"
 #include "schemas/place.h"
 #include "schemas/repeated_keys.h"
 
@@ -590,11 +590,12 @@ std::optional<std::string_view> MisspelledRuleKey(const Value& config_map) {
   // A ConfigMap is looked at for its kind alone, and most have nothing to do with scaling.
   constexpr size_t kMaxKeys = 64;
   constexpr int kTypos = 2;
-  static const KeyWord right(kScalingRuleKey);
+  static const NormalizedKey right(kScalingRuleKey);
   const Value* data = json::Find(config_map, "data");
   if (!json::IsObject(data) || json::Find(*data, kScalingRuleKey) != nullptr) return std::nullopt;
   for (const auto& [key, value] : data->members().first(std::min(kMaxKeys, data->size()))) {
-    if (key.size() <= KeyWord::kMax && value.is_string() && KeyWord(key).Resembles(right, kTypos)) {
+    if (key.size() <= NormalizedKey::kMax && value.is_string() &&
+        NormalizedKey(key).Resembles(right, kTypos)) {
       return key;
     }
   }

@@ -1,4 +1,4 @@
-#include "schemas/dead_ends.h"
+#include "schemas/unread_metadata.h"
 
 #include "json/pointer.h"
 
@@ -7,13 +7,13 @@ namespace {
 
 using json::Value;
 
-DeadEnd DirectlyIn(const WorkloadView& view, std::string_view path) {
+UnreadMetadata DirectlyIn(const WorkloadView& view, std::string_view path) {
   const Value* holder = json::Resolve(*view.object, path);
   return {{{path, "/labels"}, json::Find(holder, "labels")},
           {{path, "/annotations"}, json::Find(holder, "annotations")}};
 }
 
-DeadEnd MetadataOf(const WorkloadView& view, std::string_view path) {
+UnreadMetadata MetadataOf(const WorkloadView& view, std::string_view path) {
   const Value* metadata = json::Find(json::Resolve(*view.object, path), "metadata");
   return {{{path, "/metadata/labels"}, json::Find(metadata, "labels")},
           {{path, "/metadata/annotations"}, json::Find(metadata, "annotations")}};
@@ -21,9 +21,9 @@ DeadEnd MetadataOf(const WorkloadView& view, std::string_view path) {
 
 }  // namespace
 
-std::vector<DeadEnd> DeadEndsOf(const WorkloadView& view) {
-  const DeadEnd metadata = {view.labels, view.annotations};
-  std::vector<DeadEnd> found;
+std::vector<UnreadMetadata> UnreadMetadataOf(const WorkloadView& view) {
+  const UnreadMetadata metadata = {view.labels, view.annotations};
+  std::vector<UnreadMetadata> found;
   switch (view.kind) {
     case Kind::kDeployment:
     case Kind::kReplicaSet:

@@ -10,7 +10,7 @@
 namespace mindgate::schemas {
 
 // Labels and annotations that stand side by side and reach neither pods nor a PodGroup.
-struct DeadEnd {
+struct UnreadMetadata {
   Place labels;
   Place annotations;
   // Of the one template that they are written for; nothing when they are for all of the object.
@@ -18,6 +18,6 @@ struct DeadEnd {
 };
 
 // All of the object, those for all of it first.
-std::vector<DeadEnd> DeadEndsOf(const WorkloadView& view);
+std::vector<UnreadMetadata> UnreadMetadataOf(const WorkloadView& view);
 
 }  // namespace mindgate::schemas

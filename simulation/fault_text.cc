@@ -50,7 +50,7 @@ ReportMap MapOf(faults::Writer writer, const char* ns, const std::string& name, 
   const Json object = {{"metadata", {{"namespace", ns}, {"name", name}}},
                        {"data", {{key, text.dump()}}}};
   const json::Document document(object);
-  return {writer, std::string(ns) + "/" + name, faults::Worth(document.root(), writer)};
+  return {writer, std::string(ns) + "/" + name, faults::Summarize(document.root(), writer)};
 }
 
 // A public fault that separates a chip puts it into the list of the unhealthy ones, beside an entry
@@ -158,13 +158,13 @@ std::vector<ReportMap> OfNode(const ReportFaults& report, const ReportFaults& be
 ReportMap BeatOf(faults::Writer writer, Time at) {
   const Time time{std::chrono::seconds(Stamp(at))};
   return {writer, "beat",
-          faults::Told{.times = {{"beat", time}},
-                       .newest = time,
-                       .speaks = writer == faults::Writer::kClusterD}};
+          faults::ReportSummary{.times = {{"beat", time}},
+                                .newest = time,
+                                .speaks = writer == faults::Writer::kClusterD}};
 }
 
 faults::NodeFaults Reported(const ReportFaults& report) {
-  faults::ToldByAll told;
+  faults::FaultStore told;
   for (const ReportMap& map : OfClusterD(report, Time{}))
     told.Put(map.writer, map.name, &*map.told);
   return told.Merged(report.name, {.clusterd = true, .nodes = false});

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "base/time.h"
+#include "faults/fault_store.h"
 #include "faults/node_faults.h"
-#include "faults/told.h"
 #include "simulation/job_scenario.h"
 
 // Faults as MindCluster writes them.
@@ -18,8 +18,8 @@ std::string ChipName(int64_t chip);
 // A ConfigMap as `mindgate watch` keeps it.
 struct ReportMap {
   faults::Writer writer{};
-  std::string name;                    // with its namespace
-  std::optional<faults::Told> told{};  // nothing: there is none any more
+  std::string name;                             // with its namespace
+  std::optional<faults::ReportSummary> told{};  // nothing: there is none any more
 };
 
 // What ClusterD writes when this is true of a node since `at`; one part for each node.

@@ -216,9 +216,9 @@ bool JobReplica::RecountFaults() {
 std::optional<Time> JobReplica::NextRecount() const {
   const auto newest = known_.told().clusterd_newest();
   if (!newest || !known_.counting().clusterd) return std::nullopt;
-  const Time then = *newest + faults::ToldByAll::kOld + std::chrono::seconds(1);
+  const Time then = *newest + faults::FaultStore::kStaleAfter + std::chrono::seconds(1);
   const bool changes =
-      known_.told().CountingFrom(options_.rescheduling.fault_source, then) != known_.counting();
+      known_.told().ChooseSources(options_.rescheduling.fault_source, then) != known_.counting();
   return changes ? std::optional(then) : std::nullopt;
 }
 

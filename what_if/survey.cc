@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "faults/device_report.h"
-#include "faults/told.h"
+#include "faults/fault_store.h"
 #include "json/text_at.h"
 #include "schemas/names.h"
 #include "watcher/frame/nodes.h"
@@ -162,11 +162,11 @@ void ReadReports(const ClusterSnapshot& snapshot, SurveyedFaults& found) {
       return entry == map.end() ? std::string() : entry->second;
     };
   };
-  faults::ToldByAll told({.node_of = in(nodes), .serial_of = in(serials)});
+  faults::FaultStore told({.node_of = in(nodes), .serial_of = in(serials)});
   std::map<faults::Writer, size_t> count;
   for (const Value* config_map : snapshot.fault_reports) {
     const faults::Writer writer = faults::WriterOf(*config_map);
-    auto worth = faults::Worth(*config_map, writer);
+    auto worth = faults::Summarize(*config_map, writer);
     if (!worth) continue;
     ++count[writer];
     const Value* metadata = json::Find(config_map, "metadata");
@@ -174,9 +174,9 @@ void ReadReports(const ClusterSnapshot& snapshot, SurveyedFaults& found) {
              &*worth);
     std::move(worth->problems.begin(), worth->problems.end(), std::back_inserter(found.problems));
   }
-  const auto counting = told.CountingFrom(faults::Source::kAuto, snapshot.taken);
+  const auto counting = told.ChooseSources(faults::Source::kAuto, snapshot.taken);
   found.by_clusterd = counting.clusterd && count[faults::Writer::kClusterD] > 0;
-  found.clusterd_is_gone = !counting.clusterd && told.clusterd_speaks();
+  found.clusterd_is_gone = !counting.clusterd && told.ClusterdIsActive();
   found.reports = counting.clusterd
                       ? count[faults::Writer::kClusterD]
                       : count[faults::Writer::kNodes] + count[faults::Writer::kPublic];

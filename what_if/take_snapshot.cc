@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "faults/codes.h"
-#include "faults/told.h"
+#include "faults/fault_store.h"
 #include "json/text_at.h"
 #include "schemas/names.h"
 #include "what_if/snapshot.h"
@@ -97,7 +97,7 @@ class Taking {
                 {.label_selector = std::string(selector)}, [&](const Value& config_map) {
                   // Other ConfigMaps may have the same labels.
                   if (faults::WriterOf(config_map) != writer) return false;
-                  const auto worth = faults::Worth(config_map, writer);
+                  const auto worth = faults::Summarize(config_map, writer);
                   if (!worth) return false;
                   if (writer != faults::Writer::kClusterD) return true;
                   const std::string name = json::TextAt(config_map, {"metadata", "name"});
@@ -176,8 +176,8 @@ class Taking {
   Lines pod_groups_;
   Lines reports_;
   Lines rules_;
-  std::string fault_config_;    // with its key
-  faults::ToldByAll clusterd_;  // what ClusterD says
+  std::string fault_config_;     // with its key
+  faults::FaultStore clusterd_;  // what ClusterD says
   std::set<RuleName> named_;
 };
 

@@ -35,7 +35,7 @@ namespace mindgate::cli {
 namespace {
 
 using deploy::Action;
-using deploy::Obstacle;
+using deploy::Blocker;
 using deploy::PlannedObject;
 using json::Json;
 using nlohmann::ordered_json;
@@ -190,7 +190,7 @@ class Deployment {
   bool Prunes() const { return options_.prune && !options_.no_prune; }
 
   // False after a rule denied an object.
-  bool Check(const deploy::Surroundings& surroundings) {
+  bool Check(const deploy::ClusterContext& surroundings) {
     checked_ = deploy::Check(configuration_, deploy::Render(configuration_.application), config_,
                              surroundings, clock_.WallNow());
     json::Issues issues = checked_.overrides;
@@ -202,13 +202,13 @@ class Deployment {
     return !checked_.denied();
   }
 
-  bool Told(const std::vector<Obstacle>& obstacles) {
-    for (const Obstacle& each : obstacles) PrintError(io_.err, each.what, each.hint);
-    return !obstacles.empty();
+  bool Told(const std::vector<Blocker>& blockers) {
+    for (const Blocker& each : blockers) PrintError(io_.err, each.what, each.hint);
+    return !blockers.empty();
   }
 
-  void PrintNotes(const std::vector<Obstacle>& notes) {
-    for (const Obstacle& note : notes) {
+  void PrintNotes(const std::vector<Blocker>& notes) {
+    for (const Blocker& note : notes) {
       io_.err << "note: " << note.what << (note.hint.empty() ? "" : "; " + note.hint) << "\n";
     }
   }
@@ -222,7 +222,7 @@ class Deployment {
     const bool admitted = Check(ahead->surroundings);
     // Everything that is in the way is told at once, and the API server is asked to try only what
     // would be sent.
-    const bool possible = !Told(ahead->obstacles) && admitted;
+    const bool possible = !Told(ahead->blockers) && admitted;
     deploy::Hold hold(client, connection.sleeper(), clock_, application.ns, application.name,
                       HolderName());
     if (possible && Writes()) {
@@ -238,7 +238,7 @@ class Deployment {
                           .try_out = possible},
                          stop);
     if (!plan) return possible ? PrintKubeFault(plan.error(), io_) : kExitBlocked;
-    if (Told(plan->obstacles) || !possible) return kExitBlocked;
+    if (Told(plan->blockers) || !possible) return kExitBlocked;
     // Nodes that are too few even when they are empty have been told of.
     if (plan->changes() && !ahead->outgrows_cluster) {
       std::vector<Json> objects = ahead->surroundings.objects;
@@ -306,7 +306,7 @@ class Deployment {
     }
     hold.Release();
     if (!kept_note_.empty()) io_.err << kept_note_ << "\n";
-    if (!result.message.empty()) PrintError(io_.err, result.message, Aftermath(result));
+    if (!result.message.empty()) PrintError(io_.err, result.message, RollbackText(result));
     if (json_output) {
       io_.out << offline::Dump(ResultJson(plan, result)) << "\n";
     } else if (result.outcome == deploy::Outcome::kDone) {
@@ -342,7 +342,7 @@ class Deployment {
   }
 
   // What a failure leaves, and what goes on from there.
-  std::string Aftermath(const deploy::ApplyResult& result) const {
+  std::string RollbackText(const deploy::ApplyResult& result) const {
     if (!options_.atomic) {
       if (result.left.empty()) {
         return "all objects are written; `mindgate status " + configuration_.application.name +

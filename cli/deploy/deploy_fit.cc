@@ -15,13 +15,13 @@
 namespace mindgate::cli {
 namespace {
 
-using deploy::Obstacle;
+using deploy::Blocker;
 
-std::vector<Obstacle> NotLookedAt(const std::string& why) {
+std::vector<Blocker> NotLookedAt(const std::string& why) {
   return {{"whether there is room now is not checked: " + why, ""}};
 }
 
-Obstacle NoteOf(const what_if::InstanceForecast& instance) {
+Blocker NoteOf(const what_if::InstanceForecast& instance) {
   std::string what = "does not fit now: " + instance.owner;
   if (!instance.pod_group.empty()) what += " (PodGroup " + instance.pod_group + ")";
   what += " of " + Counted(static_cast<int64_t>(instance.pods), "pod");
@@ -52,10 +52,10 @@ std::optional<kube::Fault> RemoveOwnPods(kube::Client& client,
 
 }  // namespace
 
-std::vector<Obstacle> LackOfRoom(kube::Client& client, Time now,
-                                 const deploy::Application& application,
-                                 const std::vector<json::Json>& objects,
-                                 const std::stop_token& stop) {
+std::vector<Blocker> LackOfRoom(kube::Client& client, Time now,
+                                const deploy::Application& application,
+                                const std::vector<json::Json>& objects,
+                                const std::stop_token& stop) {
   const auto text = what_if::TakeSnapshot(client, now, {}, stop);
   if (!text) return NotLookedAt(text.error().message);
   auto snapshot = what_if::ReadSnapshot(*text);
@@ -70,7 +70,7 @@ std::vector<Obstacle> LackOfRoom(kube::Client& client, Time now,
     manifests.push_back({&documents.back().root(), application.ns});
   }
   const what_if::Answer answer = what_if::AnswerOf(*snapshot, manifests, {});
-  std::vector<Obstacle> notes;
+  std::vector<Blocker> notes;
   if (!answer.applied) return notes;
   for (const what_if::InstanceForecast& instance : answer.applied->instances) {
     const bool waits = instance.fate == what_if::Fate::kNoRoom ||

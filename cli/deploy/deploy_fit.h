@@ -15,9 +15,9 @@ namespace mindgate::cli {
 // gangs, taints, node selectors and super pods, as `mindgate what-if --manifest` places it. Notes,
 // since others may leave; its own pods of before do. `objects`: those of the application, and the
 // runtime that they name. A cluster that may not be read is a note as well. Writes nothing.
-std::vector<deploy::Obstacle> LackOfRoom(kube::Client& client, Time now,
-                                         const deploy::Application& application,
-                                         const std::vector<json::Json>& objects,
-                                         const std::stop_token& stop);
+std::vector<deploy::Blocker> LackOfRoom(kube::Client& client, Time now,
+                                        const deploy::Application& application,
+                                        const std::vector<json::Json>& objects,
+                                        const std::stop_token& stop);
 
 }  // namespace mindgate::cli

@@ -6,8 +6,8 @@
 #include "policies/ascendjob/ascendjob.h"
 #include "policies/families.h"
 #include "policies/references.h"
-#include "schemas/key_words.h"
 #include "schemas/names.h"
+#include "schemas/normalized_key.h"
 
 namespace mindgate::policies::ascendjob {
 namespace {
@@ -55,14 +55,15 @@ bool Same(const Value* a, const Value* b) {
 // Whether the value stands under a name that injection takes for the key.
 bool HasMisspelled(const schemas::Place& map, std::string_view key, std::string_view value) {
   if (!json::IsObject(map.value)) return false;
-  const schemas::KeyWord word(schemas::SplitOf(key).name);
+  const schemas::NormalizedKey word(schemas::SplitOf(key).name);
   size_t looked_at = 0;
   for (const auto& [name, text] : map.value->members()) {
     if (++looked_at > schemas::kMaxComparedKeys) return false;
     if (name == key) continue;
     const schemas::SplitKey split = schemas::SplitOf(name);
-    if (split.name.size() > schemas::KeyWord::kMax || json::AsString(&text) != value) continue;
-    if (schemas::KeyWord(split.name).Resembles(word, 3)) return true;
+    if (split.name.size() > schemas::NormalizedKey::kMax || json::AsString(&text) != value)
+      continue;
+    if (schemas::NormalizedKey(split.name).Resembles(word, 3)) return true;
   }
   return false;
 }

@@ -4,8 +4,8 @@
 #include "policies/chips/chips.h"
 #include "policies/families.h"
 #include "policies/places.h"
-#include "schemas/key_words.h"
 #include "schemas/names.h"
+#include "schemas/normalized_key.h"
 
 // Node selectors: one architecture for a job, and keys that some node carries.
 namespace mindgate::policies::chips {
@@ -67,18 +67,19 @@ constexpr std::array<std::string_view, 5> kNodeLabels = {
 constexpr int kTyposOfLabel = 1;
 
 void CheckSelectorKeys(const RuleContext& context, Findings& findings) {
-  static const std::array<schemas::KeyWord, 5> known = {
-      schemas::KeyWord(kNodeLabels[0]), schemas::KeyWord(kNodeLabels[1]),
-      schemas::KeyWord(kNodeLabels[2]), schemas::KeyWord(kNodeLabels[3]),
-      schemas::KeyWord(kNodeLabels[4])};
+  static const std::array<schemas::NormalizedKey, 5> known = {
+      schemas::NormalizedKey(kNodeLabels[0]), schemas::NormalizedKey(kNodeLabels[1]),
+      schemas::NormalizedKey(kNodeLabels[2]), schemas::NormalizedKey(kNodeLabels[3]),
+      schemas::NormalizedKey(kNodeLabels[4])};
   size_t budget = schemas::kMaxComparedKeys;
   for (const PodTemplateView& pod : context.view.templates) {
     if (pod.node_selector.value == nullptr || !pod.RequestsNpus()) continue;
     for (const auto& [key, value] : pod.node_selector.value->members()) {
       if (budget == 0) return;
       --budget;
-      if (key.size() > schemas::KeyWord::kMax || key.find('/') != std::string_view::npos) continue;
-      const schemas::KeyWord word(key);
+      if (key.size() > schemas::NormalizedKey::kMax || key.find('/') != std::string_view::npos)
+        continue;
+      const schemas::NormalizedKey word(key);
       for (size_t i = 0; i < known.size(); ++i) {
         if (key == kNodeLabels[i]) break;
         if (!word.Resembles(known[i], kTyposOfLabel)) continue;

@@ -6,10 +6,10 @@
 #include "json/pointer.h"
 #include "policies/families.h"
 #include "policies/places.h"
-#include "schemas/dead_ends.h"
-#include "schemas/key_words.h"
 #include "schemas/keys.h"
 #include "schemas/names.h"
+#include "schemas/normalized_key.h"
+#include "schemas/unread_metadata.h"
 
 namespace mindgate::policies::common {
 namespace {
@@ -106,14 +106,15 @@ constexpr std::array<OldName, 3> kOldShares = {{
 }};
 
 bool IsNearScalingDomain(std::string_view prefix) {
-  static const schemas::KeyWord domain("mindcluster");
-  return prefix.size() <= schemas::KeyWord::kMax && schemas::KeyWord(prefix).Resembles(domain, 1);
+  static const schemas::NormalizedKey domain("mindcluster");
+  return prefix.size() <= schemas::NormalizedKey::kMax &&
+         schemas::NormalizedKey(prefix).Resembles(domain, 1);
 }
 
 // A key that is guessed at, with its name in the form in which names are compared.
 struct Guessed {
   const KeyFact* fact;
-  schemas::KeyWord word;
+  schemas::NormalizedKey word;
 };
 
 std::span<const Guessed> GuessedKeys() {
@@ -121,7 +122,7 @@ std::span<const Guessed> GuessedKeys() {
     std::vector<Guessed> keys;
     for (const KeyFact& fact : schemas::KeyFacts()) {
       if (fact.near.typos < 0) continue;
-      keys.push_back({&fact, schemas::KeyWord(schemas::SplitOf(fact.key).name)});
+      keys.push_back({&fact, schemas::NormalizedKey(schemas::SplitOf(fact.key).name)});
     }
     return keys;
   }();
@@ -142,12 +143,12 @@ const KeyFact* MeantBy(std::string_view key, Where where, bool ascend_job) {
     return right ? nullptr : each.fact;
   }
   const schemas::SplitKey split = schemas::SplitOf(key);
-  if (split.name.size() > schemas::KeyWord::kMax) return nullptr;
+  if (split.name.size() > schemas::NormalizedKey::kMax) return nullptr;
   // A key of somebody else's domain is theirs.
-  const bool ours = schemas::MayBeOurs(split);
+  const bool ours = schemas::IsMindClusterKey(split);
   const bool of_scaling = !ours && ascend_job && IsNearScalingDomain(split.prefix);
   if (!ours && !of_scaling) return nullptr;
-  const schemas::KeyWord word(split.name);
+  const schemas::NormalizedKey word(split.name);
   for (const Guessed& each : GuessedKeys()) {
     const schemas::KeyNearMiss& near = each.fact->near;
     if (near.only_moved || near.of_job != of_scaling) continue;
@@ -302,7 +303,7 @@ void CheckUnreachable(const RuleContext& context, Findings& findings) {
   const WorkloadView& view = context.view;
   // Controllers copy labels to the metadata of what they make as well as to its template.
   if (view.controller_injected) return;
-  for (const schemas::DeadEnd& dead_end : schemas::DeadEndsOf(view)) {
+  for (const schemas::UnreadMetadata& dead_end : schemas::UnreadMetadataOf(view)) {
     CheckDeadMap(view, dead_end.labels, Where::kLabel, kFaultLabels, findings);
     CheckDeadMap(view, dead_end.annotations, Where::kAnnotation, kPlacementAnnotations, findings);
     if (kQueuedByPod.Has(view.kind) && view.RequestsNpus()) {

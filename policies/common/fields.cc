@@ -5,7 +5,7 @@
 #include "json/pointer.h"
 #include "policies/families.h"
 #include "policies/places.h"
-#include "schemas/key_words.h"
+#include "schemas/normalized_key.h"
 
 // Members of roles, replica types and tasks whose names are nearly right: the API server drops what
 // a CRD does not know.
@@ -33,11 +33,12 @@ constexpr std::array<std::string_view, 3> kHolders = {"/spec/template/spec", "/s
 template <typename Visit>
 void ForEachNear(const Value& object, std::string_view right, size_t& budget, Visit visit) {
   if (json::Find(object, right) != nullptr) return;
-  const schemas::KeyWord meant(right);
+  const schemas::NormalizedKey meant(right);
   for (const auto& [key, value] : object.members()) {
     if (budget == 0) return;
     --budget;
-    if (key.size() <= schemas::KeyWord::kMax && schemas::KeyWord(key).Resembles(meant, 1))
+    if (key.size() <= schemas::NormalizedKey::kMax &&
+        schemas::NormalizedKey(key).Resembles(meant, 1))
       visit(key);
   }
 }

@@ -117,10 +117,10 @@ TEST_F(ApplyTest, ObjectsOfOthersAreLeftAlone) {
                                              {{"app.kubernetes.io/managed-by", "mindgate-deploy"},
                                               {"app.kubernetes.io/instance", "chat"}}}}}});
   const Plan plan = PlanOf(kOmeConfig);
-  ASSERT_EQ(plan.obstacles.size(), 1u);
-  EXPECT_EQ(plan.obstacles[0].what,
+  ASSERT_EQ(plan.blockers.size(), 1u);
+  EXPECT_EQ(plan.blockers[0].what,
             "Service chat-mf-store in namespace llm exists already and is not of application chat");
-  EXPECT_THAT(PlanOf(kOmeConfig, {.force = true}).obstacles, IsEmpty());
+  EXPECT_THAT(PlanOf(kOmeConfig, {.force = true}).blockers, IsEmpty());
 }
 
 // D33: deletions are tried like all else, before anything is written.
@@ -129,7 +129,7 @@ TEST_F(ApplyTest, DeletionsThatAreNotAllowedAreObstacles) {
   server.Forbid("delete", "ascendjobs");
   const auto texts = [](const Plan& plan) {
     std::vector<std::string> whats;
-    for (const Obstacle& each : plan.obstacles) whats.push_back(each.what);
+    for (const Blocker& each : plan.blockers) whats.push_back(each.what);
     return whats;
   };
   const std::string fewer = With(kMindieConfig, "instances: 2", "instances: 1");
@@ -148,8 +148,8 @@ TEST_F(ApplyTest, WithoutTryingOnlyWhatIsInTheWayIsFound) {
              {{"metadata", {{"namespace", "llm"}, {"name", "q-router"}}}});
   server.ForgetRequests();
   const Plan plan = PlanOf(kAibrixConfig, {.try_out = false});
-  ASSERT_EQ(plan.obstacles.size(), 1u);
-  EXPECT_EQ(plan.obstacles[0].what,
+  ASSERT_EQ(plan.blockers.size(), 1u);
+  EXPECT_EQ(plan.blockers[0].what,
             "Service q-router in namespace llm exists already and is not of application q");
   EXPECT_EQ(server.Count({.method = "PATCH"}), 0u);
 }
@@ -158,7 +158,7 @@ TEST_F(ApplyTest, FieldsOfOthersAreConflicts) {
   Deploy(kOmeConfig);
   Value(client.MergePatch(resources::kInferenceServices, "llm", "chat",
                           {{"spec", {{"engine", {{"minReplicas", 5}}}}}}));
-  EXPECT_THAT(PlanOf(kOmeConfig).obstacles, ::testing::SizeIs(1));
+  EXPECT_THAT(PlanOf(kOmeConfig).blockers, ::testing::SizeIs(1));
   Deploy(kOmeConfig, {.force = true}, {.force = true});
   EXPECT_EQ(
       server.Find(resources::kInferenceServices, "llm", "chat")["spec"]["engine"]["minReplicas"],
@@ -170,8 +170,8 @@ TEST_F(ApplyTest, AChangedJobMustBeSubmittedAgain) {
   Deploy(kMindieConfig);
   const std::string changed = With(kMindieConfig, "mindie:1.0.0", "mindie:1.0.1");
   const Plan plan = PlanOf(changed);
-  ASSERT_EQ(plan.obstacles.size(), 5u);  // every job
-  EXPECT_EQ(plan.obstacles[0].what,
+  ASSERT_EQ(plan.blockers.size(), 5u);  // every job
+  EXPECT_EQ(plan.blockers[0].what,
             "AscendJob motor-coordinator is submitted already, and Ascend Operator does not read "
             "its changes");
   const std::string uid = UidOf(server.Find(resources::kAscendJobs, "mindie", "motor-p0"));
@@ -282,7 +282,7 @@ TEST_F(StuckTest, RollsBackToWhatWasThere) {
 TEST_F(ApplyTest, AFailureInTheMiddleIsUndone) {
   const Configuration configuration = Read(kOmeConfig);
   const Plan plan = PlanOf(kOmeConfig);
-  ASSERT_THAT(plan.obstacles, IsEmpty());
+  ASSERT_THAT(plan.blockers, IsEmpty());
   server.AnswerNext(100, {.method = "PATCH", .target_part = "inferenceservices/chat"},
                     StatusAnswer(500, "InternalError", "etcd is full"));
   const ApplyResult result =

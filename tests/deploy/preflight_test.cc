@@ -21,9 +21,9 @@ struct PreflightTest : ClusterTest {
     return Value(
         LookAhead(client, configuration.application, Render(configuration.application), {}));
   }
-  std::vector<std::string> Texts(const std::vector<Obstacle>& obstacles) {
+  std::vector<std::string> Texts(const std::vector<Blocker>& blockers) {
     std::vector<std::string> texts;
-    for (const Obstacle& each : obstacles) {
+    for (const Blocker& each : blockers) {
       texts.push_back(each.what + (each.hint.empty() ? "" : " | " + each.hint));
     }
     return texts;
@@ -33,7 +33,7 @@ struct PreflightTest : ClusterTest {
 TEST_F(PreflightTest, NothingIsInTheWay) {
   for (const auto config : {kOmeConfig, kAibrixConfig, kMindieConfig}) {
     const Preflight found = Ahead(config);
-    EXPECT_THAT(Texts(found.obstacles), IsEmpty()) << config;
+    EXPECT_THAT(Texts(found.blockers), IsEmpty()) << config;
     EXPECT_EQ(found.notes.size(), config == kMindieConfig ? 1u : 0u) << config;
   }
 }
@@ -56,7 +56,7 @@ TEST_F(PreflightTest, WhatIsMissingIsNamed) {
       Texts(Ahead(With(With(With(kOmeConfig, "model_name: m1", "model_name: m9"),
                             "runtime_name: rt1", "runtime_name: rt9"),
                        "app_namespace: llm", "app_namespace: nowhere"))
-                .obstacles),
+                .blockers),
       ElementsAre(
           "namespace nowhere does not exist | create it: kubectl create namespace nowhere",
           "there is no BaseModel m9 in namespace nowhere and no ClusterBaseModel of that "
@@ -75,14 +75,13 @@ TEST_F(PreflightTest, ANamespaceThatIsBeingDeleted) {
   const Configuration configuration = Read(kAibrixConfig);
   const Preflight found =
       Value(LookAhead(client, configuration.application, Render(configuration.application), {}));
-  ASSERT_EQ(found.obstacles.size(), 1u);
-  EXPECT_EQ(found.obstacles[0].what,
-            "namespace llm is being deleted: nothing can be created in it");
+  ASSERT_EQ(found.blockers.size(), 1u);
+  EXPECT_EQ(found.blockers[0].what, "namespace llm is being deleted: nothing can be created in it");
 }
 
 TEST_F(PreflightTest, TheRuntimeMustHaveTheShape) {
   EXPECT_THAT(
-      Texts(Ahead(With(kOmeConfig, "  decoder:\n", "  decoder:\n    pod_num: 2\n")).obstacles),
+      Texts(Ahead(With(kOmeConfig, "  decoder:\n", "  decoder:\n    pod_num: 2\n")).blockers),
       ElementsAre(
           "runtime rt1 makes the decoder of one pod, but pod_num is 2 | write pod_num: 1, or "
           "choose a runtime whose decoder has leader and worker"));
@@ -98,7 +97,7 @@ TEST_F(PreflightTest, KindsThatTheClusterDoesNotServe) {
   const Preflight found =
       Value(LookAhead(elsewhere, configuration.application, Render(configuration.application), {}));
   EXPECT_EQ(
-      Texts(found.obstacles)[0],
+      Texts(found.blockers)[0],
       "the cluster does not serve StormService (orchestration.aibrix.ai/v1alpha1): applications of "
       "framework aibrix cannot run there | install AIBrix v0.5.0 or newer "
       "(https://github.com/vllm-project/aibrix)");
@@ -109,7 +108,7 @@ TEST_F(PreflightTest, NpusOfTheNodes) {
       Texts(Ahead(With(With(kOmeConfig, "    image: r/s:1\n    npu_num: 8",
                             "    node_selector: {zone: a}\n    npu_num: 8"),
                        "  decoder:\n    npu_num: 8", "  decoder:\n    npu_num: 16"))
-                .obstacles),
+                .blockers),
       ElementsAre("no node with zone=a exists, which engine asks for | correct the node selector; "
                   "kubectl get nodes --show-labels lists the labels",
                   "no ready node has 16 huawei.com/Ascend910, which a pod of decoder asks for; the "
@@ -135,7 +134,7 @@ TEST_F(PreflightTest, RolesShareTheNodes) {
     node["metadata"]["labels"] = {{"accelerator", "huawei-Ascend310P"}};
     server.Put(kube::resources::kNodes, node);
   }
-  EXPECT_EQ(Texts(Ahead(kMindieConfig).obstacles)[0],
+  EXPECT_EQ(Texts(Ahead(kMindieConfig).blockers)[0],
             "no node with accelerator=huawei-Ascend910 exists, which prefill asks for | correct "
             "the node selector; kubectl get nodes --show-labels lists the labels");
 }
@@ -144,7 +143,7 @@ TEST_F(PreflightTest, Quota) {
   server.Put(resources::kResourceQuotas,
              {{"metadata", {{"namespace", "llm"}, {"name", "npus"}}},
               {"spec", {{"hard", {{"requests.huawei.com/Ascend910", "8"}}}}}});
-  EXPECT_THAT(Texts(Ahead(kOmeConfig).obstacles),
+  EXPECT_THAT(Texts(Ahead(kOmeConfig).blockers),
               ElementsAre("ResourceQuota npus allows 8 requests.huawei.com/Ascend910 in namespace "
                           "llm, and the application needs 16 | ask for a larger quota, or write "
                           "fewer instances"));
@@ -167,7 +166,7 @@ TEST_F(PreflightTest, QuotaOfEverything) {
   const std::string lack = " | they are refused unless a LimitRange of the namespace has a default";
   const Preflight found = Ahead(kAibrixConfig);
   EXPECT_THAT(
-      Texts(found.obstacles),
+      Texts(found.blockers),
       ElementsAre(
           "ResourceQuota counts allows 3 count/services in namespace llm, and the application "
           "needs 4" +
@@ -198,7 +197,7 @@ TEST_F(PreflightTest, QuotaOfProcessorsAndMemory) {
               {"status",
                {{"used", {{"cpu", "100m"}, {"limits.memory", "6Gi"}, {"limits.cpu", "250m"}}}}}});
   const Preflight found = Ahead(config);
-  EXPECT_THAT(Texts(found.obstacles),
+  EXPECT_THAT(Texts(found.blockers),
               ElementsAre("ResourceQuota q allows 0.25 cpu in namespace llm, and the application "
                           "needs 500m | ask for a larger quota, or write fewer instances"));
   EXPECT_THAT(
@@ -222,14 +221,14 @@ TEST_F(PreflightTest, QuotaOfSomePods) {
   server.Put(resources::kResourceQuotas,
              {{"metadata", {{"namespace", "llm"}, {"name", "q"}}},
               {"spec", {{"hard", {{"pods", "1"}}}, {"scopes", {"Terminating"}}}}});
-  EXPECT_THAT(Ahead(kAibrixConfig).obstacles, IsEmpty());
+  EXPECT_THAT(Ahead(kAibrixConfig).blockers, IsEmpty());
   EXPECT_THAT(Ahead(kAibrixConfig).notes, ::testing::SizeIs(1));
 }
 
 TEST_F(PreflightTest, ConfigMapsOfMindie) {
   server.Remove(kube::resources::kConfigMaps, "mindie", "common-env");
   EXPECT_THAT(
-      Texts(Ahead(kMindieConfig).obstacles),
+      Texts(Ahead(kMindieConfig).blockers),
       ElementsAre("there is no ConfigMap common-env in namespace mindie, which the "
                   "containers read | create it from the files that come with the framework, "
                   "or write its name"));
@@ -239,7 +238,7 @@ TEST_F(PreflightTest, ConfigMapsOfMindie) {
 TEST_F(PreflightTest, WhatMayNotBeReadIsANote) {
   server.Forbid("*", "*");
   const Preflight found = Ahead(kOmeConfig);
-  EXPECT_THAT(found.obstacles, IsEmpty());
+  EXPECT_THAT(found.blockers, IsEmpty());
   EXPECT_EQ(found.notes.size(), 7u);
 }
 

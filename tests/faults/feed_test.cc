@@ -188,7 +188,7 @@ TEST(FaultFeed, ClusterDThatIsGoneDoesNotHideWhatTheNodesReport) {
   reporting.PutNode("n1", "", 0);
   Following following(reporting);
   ASSERT_TRUE(following.Becomes("n0: Ascend910-3")) << following.Faulty();
-  reporting.clock.Advance(ToldByAll::kOld + std::chrono::seconds(60));
+  reporting.clock.Advance(FaultStore::kStaleAfter + std::chrono::seconds(60));
   reporting.PutNode("n1", "Ascend910-5", 660);
   EXPECT_TRUE(following.Becomes("n1: Ascend910-5")) << following.Faulty();
   EXPECT_FALSE(following.feed.by_clusterd());
@@ -218,14 +218,14 @@ TEST(FaultFeed, AClockThatIsAheadDoesNotHideThatClusterDIsGone) {
   reporting.PutNode("n1", "", kDay);
   Following following(reporting);
   ASSERT_TRUE(following.Becomes("")) << following.Faulty();
-  reporting.clock.Advance(ToldByAll::kOld + std::chrono::seconds(60));
+  reporting.clock.Advance(FaultStore::kStaleAfter + std::chrono::seconds(60));
   reporting.PutNode("n0", "Ascend910-5", 660);
   EXPECT_TRUE(following.Becomes("n0: Ascend910-5")) << following.Faulty();
   EXPECT_FALSE(following.feed.by_clusterd());
 }
 
 // Whose reports count, from the times of ClusterD's and of the nodes' reports in seconds.
-TEST(ToldByAll, ClusterDIsGoneWhenANodeReportsAfterItAndNothingOfItIsNew) {
+TEST(FaultStore, ClusterDIsGoneWhenANodeReportsAfterItAndNothingOfItIsNew) {
   using Times = std::map<std::string, int64_t>;
   constexpr int64_t kNow = 100000;
   constexpr int64_t kDay = 86400;
@@ -276,7 +276,7 @@ TEST(ToldByAll, ClusterDIsGoneWhenANodeReportsAfterItAndNothingOfItIsNew) {
       {"one of which the clock is ahead", {{"n0", kNow - 700}}, {{"n9", kNow + kDay}}, true, true},
   };
   const auto told_of = [](const Times& times, bool speaks) {
-    Told told{.speaks = speaks};
+    ReportSummary told{.speaks = speaks};
     for (const auto& [node, at] : times) {
       const Time time{std::chrono::seconds(at)};
       told.times.emplace_back(node, time);
@@ -285,21 +285,21 @@ TEST(ToldByAll, ClusterDIsGoneWhenANodeReportsAfterItAndNothingOfItIsNew) {
     return told;
   };
   for (const Case& each : cases) {
-    ToldByAll all;
-    const Told clusterd = told_of(each.clusterd, true);
+    FaultStore all;
+    const ReportSummary clusterd = told_of(each.clusterd, true);
     all.Put(Writer::kClusterD, "mindx-dl/cluster-info-device-0", &clusterd);
     for (const auto& [node, at] : each.nodes) {
-      const Told own = told_of({{node, at}}, false);
+      const ReportSummary own = told_of({{node, at}}, false);
       all.Put(Writer::kNodes, "kube-system/mindx-dl-deviceinfo-" + node, &own);
     }
     const Time now{std::chrono::seconds(kNow)};
     EXPECT_EQ(all.WantsNodes(Source::kAuto, now), each.wants_nodes) << each.name;
-    EXPECT_EQ(all.CountingFrom(Source::kAuto, now).clusterd, each.by_clusterd) << each.name;
+    EXPECT_EQ(all.ChooseSources(Source::kAuto, now).clusterd, each.by_clusterd) << each.name;
     // What was deleted shows nothing any more.
     for (const auto& [node, at] : each.nodes) {
       all.Put(Writer::kNodes, "kube-system/mindx-dl-deviceinfo-" + node, nullptr);
     }
-    EXPECT_TRUE(all.CountingFrom(Source::kAuto, now).clusterd) << each.name;
+    EXPECT_TRUE(all.ChooseSources(Source::kAuto, now).clusterd) << each.name;
   }
 }
 

@@ -1,4 +1,4 @@
-#include "faults/public_memory.h"
+#include "faults/public_fault_store.h"
 
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ PublicFault Recovers(const std::string& id, const std::string& node) {
 }
 
 // "n0: a0 b3; n1: a0", each with its device.
-std::string Known(const PublicMemory& memory) {
+std::string Known(const PublicFaultStore& memory) {
   std::string text;
   for (const std::string& node : memory.nodes()) {
     text += (text.empty() ? "" : "; ") + node + ":";
@@ -30,8 +30,8 @@ std::string Known(const PublicMemory& memory) {
   return text;
 }
 
-TEST(PublicMemory, FollowsMessagesAsClusterDDoes) {
-  PublicMemory memory;
+TEST(PublicFaultStore, FollowsMessagesAsClusterDDoes) {
+  PublicFaultStore memory;
   const struct {
     const char* what;
     const char* config_map;
@@ -82,8 +82,8 @@ TEST(PublicMemory, FollowsMessagesAsClusterDDoes) {
   EXPECT_EQ(memory.bytes(), 0U);
 }
 
-TEST(PublicMemory, AFaultOfTwoMessagesLastsAsLongAsOneOfThem) {
-  PublicMemory memory;
+TEST(PublicFaultStore, AFaultOfTwoMessagesLastsAsLongAsOneOfThem) {
+  PublicFaultStore memory;
   memory.Put("m", {Occurs("a", "n0")});
   memory.Put("w", {Occurs("a", "n0")});
   EXPECT_EQ(memory.Forget("m"), Names());
@@ -95,8 +95,8 @@ TEST(PublicMemory, AFaultOfTwoMessagesLastsAsLongAsOneOfThem) {
   EXPECT_EQ(memory.bytes(), 0U);
 }
 
-TEST(PublicMemory, ForgetsWhatWasReplaced) {
-  PublicMemory memory;
+TEST(PublicFaultStore, ForgetsWhatWasReplaced) {
+  PublicFaultStore memory;
   memory.Put("m", {Occurs("a", "n0"), Occurs("b", "n1")});
   memory.Put("m", {Occurs("b", "n1"), Occurs("c", "n2")});
   EXPECT_EQ(memory.ForgetReplaced(), Names{"n0"});
@@ -104,15 +104,15 @@ TEST(PublicMemory, ForgetsWhatWasReplaced) {
   EXPECT_EQ(memory.ForgetReplaced(), Names());
 }
 
-TEST(PublicMemory, IsBounded) {
-  PublicMemory memory;
+TEST(PublicFaultStore, IsBounded) {
+  PublicFaultStore memory;
   std::vector<PublicFault> many;
-  for (size_t i = 0; i < PublicMemory::kMaxFaults + 10; ++i) {
+  for (size_t i = 0; i < PublicFaultStore::kMaxFaults + 10; ++i) {
     many.push_back(Occurs("f", "n" + std::to_string(i)));
   }
   memory.Put("m", many);
-  EXPECT_LE(memory.faults(), PublicMemory::kMaxFaults);
-  EXPECT_LE(memory.bytes(), PublicMemory::kMaxBytes);
+  EXPECT_LE(memory.faults(), PublicFaultStore::kMaxFaults);
+  EXPECT_LE(memory.bytes(), PublicFaultStore::kMaxBytes);
   EXPECT_EQ(memory.faults() + memory.left_out(), many.size());
   EXPECT_GT(memory.faults(), 20'000U);
   // Those that recover make room.
@@ -122,7 +122,7 @@ TEST(PublicMemory, IsBounded) {
   for (size_t i = 0; memory.left_out() < many.size() && i < 100; ++i) {
     memory.Put("w" + std::to_string(i), many);
   }
-  EXPECT_LE(memory.bytes(), PublicMemory::kMaxBytes);
+  EXPECT_LE(memory.bytes(), PublicFaultStore::kMaxBytes);
   for (size_t i = 0; i < 100; ++i) memory.Forget("w" + std::to_string(i));
   memory.Forget("m");
   EXPECT_EQ(memory.bytes(), 0U);

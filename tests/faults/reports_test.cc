@@ -7,7 +7,7 @@
 
 #include "base/text.h"
 #include "faults/device_report.h"
-#include "faults/told.h"
+#include "faults/fault_store.h"
 #include "json/decode.h"
 
 // The ConfigMaps in which MindCluster reports faults, and what is odd about them.
@@ -426,9 +426,9 @@ TEST(PublicFaults, NameNodesBySerialNumberToo) {
 TEST(FaultTraps, T37ANodeWithoutAConfigMapOfNodeDIsHealthy) {
   const json::Document config_map(ConfigMap(
       "mindx-dl-nodeinfo-n7", {{"NodeInfo", R"({"NodeInfo":{"NodeStatus":"UnHealthy"}})"}}));
-  const auto told = Worth(config_map.root(), Writer::kNodes);
+  const auto told = Summarize(config_map.root(), Writer::kNodes);
   ASSERT_TRUE(told);
-  ToldByAll all;
+  FaultStore all;
   EXPECT_EQ(all.Put(Writer::kNodes, "nodeinfo", &*told), std::set<std::string>{"n7"});
   EXPECT_TRUE(all.Merged("n7", {}).IsUnhealthy());
   EXPECT_EQ(all.Put(Writer::kNodes, "nodeinfo", nullptr), std::set<std::string>{"n7"});

@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "faults/fault_store.h"
 #include "faults/reports.h"
-#include "faults/told.h"
 #include "fuzz/require.h"
 #include "json/decode.h"
 
@@ -48,9 +48,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto writer = is_public                      ? faults::Writer::kPublic
                       : data[0] % kPlaces.size() < 3 ? faults::Writer::kClusterD
                                                      : faults::Writer::kNodes;
-  const auto told = faults::Worth(document.root(), writer);
+  const auto told = faults::Summarize(document.root(), writer);
   Require(told.has_value());
-  faults::ToldByAll all;
+  faults::FaultStore all;
   all.Put(writer, place.name, &*told);
   Require(all.nodes().size() <= report->nodes.size());
   for (const std::string& node : all.nodes()) {

@@ -78,7 +78,7 @@ bool Names(const Json& jobs, const JobKey& job, const std::string& uid) {
 
 void CheckState(const JobKey& job, const JobState& state) {
   Require(!job.ns.empty() && !job.pod_group.empty() && !state.uid.empty());
-  Require(state.retries_used >= 0 && state.in_vain >= 0);
+  Require(state.retries_used >= 0 && state.futile_restarts >= 0);
   Require(state.retried_for.size() <= kMaxUid);
   for (const auto& [pod, since] : state.seen.faulty) Require(pod.size() <= kMaxUid);
   if (!state.restart) return;

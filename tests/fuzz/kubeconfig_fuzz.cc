@@ -18,7 +18,7 @@ using testing::Require;
 // What of an access does not depend on when it was made.
 std::string Read(const std::string& path) {
   static const SystemClock clock;
-  kube::Complaints complaints;
+  kube::ConfigErrors complaints;
   const kube::Kubeconfig config = kube::LoadKubeconfig({path}, complaints);
   if (!complaints.empty()) return complaints.AsFault().message;
   const auto access = kube::ChooseAccess(config, {}, clock);

@@ -23,7 +23,7 @@ struct FaultsFixture : ::testing::Test {
   // The faults of this text in a file named "f", with DIR for its folder.
   std::string Faults(const std::string& text, const AccessFlags& flags = {}) {
     folder.Write("f", text);
-    Complaints complaints;
+    ConfigErrors complaints;
     const Kubeconfig config = LoadKubeconfig({folder / "f"}, complaints);
     const Answer<Access> access = ChooseAccess(config, flags, clock);
     const std::string message = !complaints.empty() ? complaints.AsFault().message

@@ -31,7 +31,7 @@ struct KubeconfigFixture : ::testing::Test {
   std::string Chosen(const std::vector<std::string>& names, const AccessFlags& flags = {}) {
     std::vector<std::string> paths;
     for (const std::string& name : names) paths.push_back(folder / name);
-    Complaints complaints;
+    ConfigErrors complaints;
     const Kubeconfig config = LoadKubeconfig(paths, complaints);
     if (!complaints.empty()) return "not loaded: " + complaints.AsFault().message;
     return Replaced(Show(ChooseAccess(config, flags, clock)), folder.path(), "DIR");
@@ -147,7 +147,7 @@ TEST_F(KubeconfigFixture, PathsCountFromTheFileThatHoldsThem) {
                   "clusters: [{name: c, cluster: {server: 'https://a'}}]\n"
                   "users: [{name: u, user: {tokenFile: token}}]\n");
   workspace.Write("token", "first");
-  Complaints complaints;
+  ConfigErrors complaints;
   const Kubeconfig config = LoadKubeconfig({"config"}, complaints);
   const auto access = ChooseAccess(config, {}, clock);
   EXPECT_EQ(Show(access),

@@ -53,7 +53,7 @@ Answer<void> DestructiveClient::PatchNode(std::string_view name, const Json& ope
 }
 
 Refusal DisruptionGate::Paused(LeaderClient& client) const {
-  OptOut paused = PausedBy(client, options_.ns, options_.lease);
+  OptOut paused = PauseOf(client, options_.ns, options_.lease);
   return {.why = std::move(paused.why), .unreadable = paused.unreadable};
 }
 

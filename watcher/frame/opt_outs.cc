@@ -95,7 +95,7 @@ std::vector<json::Projection::Path> OptOutFields() {
           {"metadata", "ownerReferences"}};
 }
 
-OptOut PausedBy(LeaderClient& client, const std::string& ns, const std::string& lease) {
+OptOut PauseOf(LeaderClient& client, const std::string& ns, const std::string& lease) {
   if (ns.empty() || lease.empty()) return {};
   static const json::Projection fields(
       {{"metadata", "annotations", std::string(schemas::kPauseRescheduling)}});
@@ -112,7 +112,7 @@ OptOut PausedBy(LeaderClient& client, const std::string& ns, const std::string& 
                  std::string(schemas::kPauseRescheduling)};
 }
 
-OptOut ExcludedBy(LeaderClient& client, const std::string& ns) {
+OptOut NamespaceOptOut(LeaderClient& client, const std::string& ns) {
   const auto answer = client.Read(resources::kNamespaces, "", ns, Fields());
   if (!answer) {
     if (answer.error().reason == kube::Reason::kNotFound) return {};
@@ -148,7 +148,7 @@ OptOut DisabledFor(LeaderClient& client, const Value& pod, const std::string& ns
     return {.why = "mindgate.io/rescheduling is disabled on pod " +
                    json::TextAt(pod, {"metadata", "name"})};
   }
-  if (OptOut excluded = ExcludedBy(client, ns); !excluded.why.empty()) return excluded;
+  if (OptOut excluded = NamespaceOptOut(client, ns); !excluded.why.empty()) return excluded;
   const std::string group =
       json::TextAt(pod, {"metadata", "annotations", schemas::kPodGroupAnnotation});
   if (!group.empty()) {

@@ -23,9 +23,9 @@ std::vector<json::Projection::Path> OptOutFields();
 bool SaysDisabled(const json::Value& object);
 
 // mindgate.io/pause-rescheduling on the watcher's Lease. Without a namespace or name there is none.
-OptOut PausedBy(LeaderClient& client, const std::string& ns, const std::string& lease);
+OptOut PauseOf(LeaderClient& client, const std::string& ns, const std::string& lease);
 // mindgate.io/rescheduling: disabled on the namespace.
-OptOut ExcludedBy(LeaderClient& client, const std::string& ns);
+OptOut NamespaceOptOut(LeaderClient& client, const std::string& ns);
 // The same on the controller of the object, or on the controller of that one: the PodGroup's
 // ReplicaSet and its Deployment. Owners of kinds that the chart does not let the watcher read, and
 // such as may not be read, opt nothing out.

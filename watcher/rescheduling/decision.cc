@@ -45,10 +45,10 @@ bool Acts(Step step) { return step == Step::kDelete || step == Step::kEvict; }
 Time Earlier(const std::optional<Time>& a, Time b) { return a ? std::min(*a, b) : b; }
 
 // One decision, on its way.
-class Deciding {
+class DecisionMaker {
  public:
-  Deciding(const Job& job, const Hardware& hardware, const JobState& state,
-           const DecisionOptions& options, Time now)
+  DecisionMaker(const Job& job, const Hardware& hardware, const JobState& state,
+                const DecisionOptions& options, Time now)
       : job_(job), options_(options), now_(now), next_(decision_.next) {
     next_ = state.uid == job.uid ? state : JobState{.uid = job.uid};
     for (const Task& task : job.tasks) {
@@ -57,7 +57,7 @@ class Deciding {
   }
 
   Decision Result() {
-    NoteSeen();
+    UpdateObservations();
     if (next_.restart && next_.restart->inherited) Inherit();
     ForgetWhatIsGone();
     const Response response = Asked();
@@ -76,7 +76,7 @@ class Deciding {
     if (!next_.restart && next_.restarted && *next_.restarted + kForget < now_) {
       next_.restarted.reset();
       next_.youngest.reset();
-      next_.in_vain = 0;
+      next_.futile_restarts = 0;
     }
     return std::move(decision_);
   }
@@ -92,7 +92,7 @@ class Deciding {
   }
 
   // Only for jobs that somebody acts on: what is noted is written for the next leader.
-  void NoteSeen() {
+  void UpdateObservations() {
     Seen seen;
     if (!MayRestart() && job_.policy.fault_scheduling != FaultScheduling::kExternal) {
       next_.seen = {};
@@ -300,10 +300,10 @@ class Deciding {
       Wait(*due, "Volcano has time to act until " + FormatTime(*due));
       return;
     }
-    const bool in_vain = IsInVain();
-    if (in_vain) {
+    const bool futile_restarts = IsInVain();
+    if (futile_restarts) {
       seconds pause = kFirstPause;
-      for (int64_t i = 0; i < next_.in_vain && pause < kLongestPause; ++i) pause *= 2;
+      for (int64_t i = 0; i < next_.futile_restarts && pause < kLongestPause; ++i) pause *= 2;
       const Time due = *next_.restarted + std::min(pause, kLongestPause);
       if (due > now_) {
         Wait(due,
@@ -314,7 +314,7 @@ class Deciding {
       }
     }
     decision_.begins = true;
-    next_.in_vain = in_vain ? next_.in_vain + 1 : 0;
+    next_.futile_restarts = futile_restarts ? next_.futile_restarts + 1 : 0;
     next_.restarted = now_;
     if (const std::string failed = NewlyFailed();
         response.reason == FaultType::kPodFailed && !failed.empty()) {
@@ -483,7 +483,7 @@ std::string PodStatus(FaultType type) { return "Unhealthy-" + std::string(FaultT
 
 Decision Decide(const Job& job, const Hardware& hardware, const JobState& state,
                 const DecisionOptions& options, Time now) {
-  return Deciding(job, hardware, state, options, now).Result();
+  return DecisionMaker(job, hardware, state, options, now).Result();
 }
 
 }  // namespace mindgate::watcher::rescheduling

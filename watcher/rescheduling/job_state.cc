@@ -140,7 +140,7 @@ Json EncodeJob(const JobKey& job, const JobState& state) {
   Json object = {{"namespace", job.ns}, {"podGroup", job.pod_group}, {"uid", state.uid}};
   if (state.retries_used > 0) object["retriesUsed"] = state.retries_used;
   if (!state.retried_for.empty()) object["retriedFor"] = state.retried_for;
-  if (state.in_vain > 0) object["inVain"] = state.in_vain;
+  if (state.futile_restarts > 0) object["inVain"] = state.futile_restarts;
   if (state.restarted) object["restarted"] = FormatTime(*state.restarted);
   if (state.youngest) object["youngest"] = FormatTime(*state.youngest);
   if (state.restart) object["restart"] = EncodeRestart(*state.restart);
@@ -183,7 +183,7 @@ JobStates Decode(const Value& text, Time now) {
     JobState state{.uid = json::TextAt(object, {"uid"}),
                    .retries_used = CountAt(object, "retriesUsed"),
                    .retried_for = ShortUid(json::TextAt(object, {"retriedFor"})),
-                   .in_vain = CountAt(object, "inVain"),
+                   .futile_restarts = CountAt(object, "inVain"),
                    .restarted = TimeAt(object, "restarted", now),
                    .youngest = TimeAt(object, "youngest"),
                    .restart = DecodeRestart(json::Find(object, "restart"), now),

@@ -76,7 +76,7 @@ struct JobState {
   std::string uid{};  // of the PodGroup: another one begins anew
   int64_t retries_used = 0;
   std::string retried_for{};        // ShortUid of the failed pod that the last retry was for
-  int64_t in_vain = 0;              // restarts, each of which replaced what the last one had made
+  int64_t futile_restarts = 0;      // restarts, each of which replaced what the last one had made
   std::optional<Time> restarted{};  // when the last one began
   // When the youngest pod that was there then was created, by the API server's clock. Pods that
   // were created later came after it, whatever our clock says.

@@ -180,8 +180,8 @@ ReconcileResult Reconciler::Reconcile(const JobKey& key, const Inputs& inputs, c
   };
   // Also of a step that only goes on with what was begun: minutes may lie between two of them.
   if (const Refusal refusal = MayLook(run); refusal.refused()) return wait(refusal);
-  FreshLook look = LookAgain(run.client, gate_.calls(), key, run.job, run.decision, run.hardware(),
-                             options_.reports_of);
+  Revalidation look = Revalidate(run.client, gate_.calls(), key, run.job, run.decision,
+                                 run.hardware(), options_.reports_of);
   if (!look.held.empty()) return wait({.why = look.held, .unreadable = look.failed});
   if (look.changed.empty()) {
     run.job = std::move(look.job);
@@ -250,7 +250,7 @@ Refusal Reconciler::MayLook(Run& run) {
   if (Refusal refusal = gate_.Ask(run.client.term(), RequestOf(run)); refusal.refused()) {
     return refusal;
   }
-  OptOut excluded = ExcludedBy(run.client, run.key.ns);
+  OptOut excluded = NamespaceOptOut(run.client, run.key.ns);
   return {.why = std::move(excluded.why), .unreadable = excluded.unreadable};
 }
 
@@ -338,7 +338,7 @@ bool Reconciler::Finish(Run& run, const std::vector<size_t>& tasks,
   if (!run.decision.tasks.empty()) Tell(run, true, run.decision.why);
   // Somebody else was faster with all of them.
   if (std::all_of(outcomes.begin(), outcomes.end(),
-                  [](Done done) { return done == Done::kMoot; })) {
+                  [](Done done) { return done == Done::kNoLongerNeeded; })) {
     gate_.GiveBack(RequestOf(run));
   }
   if (run.decision.begins) {
@@ -399,7 +399,7 @@ Reconciler::Done Reconciler::Judge(Run& run, const Task& task, const kube::Answe
   switch (answer.error().reason) {
     case kube::Reason::kNotFound:
     case kube::Reason::kConflict:
-      return Done::kMoot;
+      return Done::kNoLongerNeeded;
     case kube::Reason::kStopped:
       return Done::kNo;
     default:

@@ -22,8 +22,8 @@
 #include "watcher/frame/reconcile_loop.h"
 #include "watcher/frame/term_clock.h"
 #include "watcher/rescheduling/decision.h"
-#include "watcher/rescheduling/fresh_look.h"
 #include "watcher/rescheduling/plugin_canary.h"
+#include "watcher/rescheduling/revalidation.h"
 #include "watcher/rescheduling/state_store.h"
 
 namespace mindgate::watcher::rescheduling {
@@ -83,8 +83,8 @@ class Reconciler {
   struct Run;
   enum class Done : uint8_t {
     kYes,
-    kMoot,  // it need not be done: the watch will tell why
-    kNo,    // to be tried again
+    kNoLongerNeeded,  // it need not be done: the watch will tell why
+    kNo,              // to be tried again
   };
 
   bool enforced(const schemas::Rescheduling& settings) const;

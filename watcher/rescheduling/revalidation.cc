@@ -1,4 +1,4 @@
-#include "watcher/rescheduling/fresh_look.h"
+#include "watcher/rescheduling/revalidation.h"
 
 #include <algorithm>
 #include <atomic>
@@ -81,7 +81,7 @@ std::optional<std::map<std::string, PodPtr>> ListPodsAgain(LeaderClient& client,
 // The job anew, from the PodGroup and the pods that are still there. `tasks`: those that are read
 // whole in any case.
 void ReadPodsAgain(LeaderClient& client, CallThreads& calls, const JobKey& key,
-                   const std::vector<size_t>& tasks, FreshLook& look) {
+                   const std::vector<size_t>& tasks, Revalidation& look) {
   const std::vector<Task>& known = look.job.tasks;
   std::vector<size_t> whole = tasks;
   std::map<std::string, PodPtr> pods;
@@ -129,7 +129,7 @@ void ReadPodsAgain(LeaderClient& client, CallThreads& calls, const JobKey& key,
 
 // Of the nodes that are called not Ready, those of pods that the decision takes for faulty.
 void ReadNodesAgain(LeaderClient& client, CallThreads& calls,
-                    const std::set<std::string, std::less<>>& names, FreshLook& look) {
+                    const std::set<std::string, std::less<>>& names, Revalidation& look) {
   const std::vector<std::string> nodes(names.begin(), names.end());
   std::vector<char> lost(nodes.size());
   std::atomic<bool> failed = false;
@@ -152,7 +152,7 @@ void ReadNodesAgain(LeaderClient& client, CallThreads& calls,
 // Of the nodes of faulty pods. A report that is another one by now may say that the hardware is
 // healthy again; what it says comes by its watch, in a moment.
 void CompareReports(LeaderClient& client, CallThreads& calls, const faults::FaultsByNode& nodes,
-                    const ReportsOf& reports_of, FreshLook& look) {
+                    const ReportsOf& reports_of, Revalidation& look) {
   std::set<faults::ReportVersion> unique;
   for (const auto& [node, known] : nodes) {
     auto reports = reports_of(node, known);
@@ -198,10 +198,10 @@ bool IsComplete(const json::Value& group, const Job& job) {
 
 }  // namespace
 
-FreshLook LookAgain(LeaderClient& client, CallThreads& calls, const JobKey& key, const Job& job,
-                    const Decision& decision, const Hardware& hardware,
-                    const ReportsOf& reports_of) {
-  FreshLook look{.job = job, .not_ready = hardware.not_ready};
+Revalidation Revalidate(LeaderClient& client, CallThreads& calls, const JobKey& key, const Job& job,
+                        const Decision& decision, const Hardware& hardware,
+                        const ReportsOf& reports_of) {
+  Revalidation look{.job = job, .not_ready = hardware.not_ready};
   const auto answer = client.Read(resources::kPodGroups, key.ns, key.pod_group, OfPodGroups());
   if (!answer) {
     look.failed = answer.error().reason != kube::Reason::kNotFound;
@@ -257,7 +257,7 @@ Refusal IsStillSo(LeaderClient& client, CallThreads& calls, const JobKey& key,
   const auto unreadable = [](std::string why) {
     return Refusal{.why = std::move(why), .unreadable = true};
   };
-  if (OptOut excluded = ExcludedBy(client, key.ns); !excluded.why.empty()) {
+  if (OptOut excluded = NamespaceOptOut(client, key.ns); !excluded.why.empty()) {
     return {.why = std::move(excluded.why), .unreadable = excluded.unreadable};
   }
   const auto answer = client.Read(resources::kPodGroups, key.ns, key.pod_group, OfPodGroups());
@@ -274,7 +274,7 @@ Refusal IsStillSo(LeaderClient& client, CallThreads& calls, const JobKey& key,
     return {.why = std::move(owner.why), .unreadable = owner.unreadable};
   }
   if (!pods) return {};
-  FreshLook look{.job = job, .group = now};
+  Revalidation look{.job = job, .group = now};
   ReadPodsAgain(client, calls, key, {}, look);
   if (look.failed) return unreadable("its pods cannot be read");
   if (!look.job.disabled.empty()) return {.why = look.job.disabled};

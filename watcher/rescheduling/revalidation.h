@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "faults/told.h"
+#include "faults/fault_store.h"
 #include "watcher/frame/call_threads.h"
 #include "watcher/frame/disruption_gate.h"
 #include "watcher/frame/leader_client.h"
@@ -16,7 +16,7 @@
 namespace mindgate::watcher::rescheduling {
 
 // What a job is at this moment, as the API server and not the watches tell it.
-struct FreshLook {
+struct Revalidation {
   Job job{};                                       // as its PodGroup and its pods are
   std::set<std::string, std::less<>> not_ready{};  // of those given, the nodes that still are
   std::string changed{};                           // what is another one than was decided about
@@ -41,9 +41,9 @@ inline constexpr size_t kReadOneByOne = 64;
 // come by different watches and either may be late. Of the reports of faults it asks for the
 // version: when it is another one, their watch is late. What need not wait for each other is read
 // at the same time, by `calls`.
-FreshLook LookAgain(LeaderClient& client, CallThreads& calls, const JobKey& key, const Job& job,
-                    const Decision& decision, const Hardware& hardware,
-                    const ReportsOf& reports_of = {});
+Revalidation Revalidate(LeaderClient& client, CallThreads& calls, const JobKey& key, const Job& job,
+                        const Decision& decision, const Hardware& hardware,
+                        const ReportsOf& reports_of = {});
 
 // The question right before a call: whether namespace, PodGroup and owners, and with `pods` what
 // the pods say, are as they were in the look.

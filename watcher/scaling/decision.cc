@@ -18,17 +18,17 @@ using schemas::ScalingTier;
 constexpr size_t kMaxNamed = 5;
 
 // How much of the room that it needs an instance has, the most first.
-enum class Footing : uint8_t {
+enum class Placement : uint8_t {
   kRuns,
   kWhole,  // it starts, and the scheduler has refused none of its pods so far
   kPart,   // some of its pods have a node, and there is none for another
   kNone,
 };
 
-Footing FootingOf(const Instance& instance) {
-  if (instance.phase == Phase::kRunning) return Footing::kRuns;
-  if (instance.phase != Phase::kStarting || instance.placed == 0) return Footing::kNone;
-  return instance.unschedulable ? Footing::kPart : Footing::kWhole;
+Placement FootingOf(const Instance& instance) {
+  if (instance.phase == Phase::kRunning) return Placement::kRuns;
+  if (instance.phase != Phase::kStarting || instance.placed == 0) return Placement::kNone;
+  return instance.unschedulable ? Placement::kPart : Placement::kWhole;
 }
 
 // The scheduler has looked for room for it, or for a pod of it, and found none.
@@ -38,7 +38,7 @@ bool WaitsForRoom(const Instance& instance) {
 }
 
 // It waits in the scheduler's queue with all of its pods.
-bool IsRoomless(const Instance& instance) {
+bool IsUnplaced(const Instance& instance) {
   return instance.phase == Phase::kStarting && instance.unschedulable && instance.placed == 0;
 }
 
@@ -50,7 +50,7 @@ struct Tally {
   std::array<int64_t, 4> by_footing{};
   std::string roomless{};  // one for which there is no room
 
-  int64_t AtLeast(Footing footing) const {
+  int64_t AtLeast(Placement footing) const {
     int64_t sum = 0;
     for (size_t i = 0; i <= static_cast<size_t>(footing); ++i) sum += by_footing[i];
     return sum;
@@ -389,7 +389,7 @@ class Round {
       if (instance->group.empty() || OlderPeers(*instance) > 0) continue;
       // Its pods would come back without a gate, again and again.
       if (instance->came_ungated) continue;
-      if (IsRoomless(*instance)) roomless.push_back(instance);
+      if (IsUnplaced(*instance)) roomless.push_back(instance);
     }
     std::stable_sort(roomless.begin(), roomless.end(), [&](const Instance* a, const Instance* b) {
       return std::tuple(!IsLate(*a), b->since) < std::tuple(!IsLate(*b), a->since);
@@ -426,7 +426,7 @@ class Round {
       if (!WaitsForRoom(*instance)) continue;
       const Tally& count = counts_.at(instance->group);
       const int64_t wanted = Wanted(tier, instance->group);
-      if (count.AtLeast(Footing::kWhole) >= wanted) continue;
+      if (count.AtLeast(Placement::kWhole) >= wanted) continue;
       // One that has its pods comes before it.
       if (instance->phase == Phase::kQueued && count.running + count.starting >= wanted) continue;
       if (now_ < *instance->unschedulable + options_.rebalance_after) {
@@ -447,8 +447,8 @@ class Round {
   std::vector<const Instance*> Surplus(const ScalingTier& tier, const Instance& stranded) const {
     std::vector<const Instance*> candidates;
     for (const Instance* instance : instances_) {
-      const Footing footing = FootingOf(*instance);
-      if (instance == &stranded || footing == Footing::kNone) continue;  // it has no room to give
+      const Placement footing = FootingOf(*instance);
+      if (instance == &stranded || footing == Placement::kNone) continue;  // it has no room to give
       if (instance->group.empty()) continue;  // nobody knows what it is for
       if (instance->unlabelled) continue;     // nor which pods it has
       if (!LeavesRoom(*instance, service_.unusable_nodes)) continue;
@@ -464,9 +464,9 @@ class Round {
     });
     // Not more of a group than it has too many.
     std::vector<const Instance*> surplus;
-    std::map<std::pair<std::string, Footing>, int64_t> taken;
+    std::map<std::pair<std::string, Placement>, int64_t> taken;
     for (const Instance* instance : candidates) {
-      const Footing footing = FootingOf(*instance);
+      const Placement footing = FootingOf(*instance);
       int64_t before = 0;
       for (const auto& [key, number] : taken) {
         if (key.first == instance->group && key.second <= footing) before += number;

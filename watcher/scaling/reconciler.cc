@@ -45,7 +45,7 @@ ReconcileResult Reconciler::Reconcile(const ServiceKey& key, const Inputs& input
     return {};
   }
   Run run{key, inputs, StateOf(key), LeaderClient(writer_, term), settings, Now()};
-  NoteSeen(inputs.view, run.now, run.state);
+  UpdateObservations(inputs.view, run.now, run.state);
   const auto& rule = inputs.view.rule.rule;
   run.observed =
       Observe(inputs.view.pods, rule ? &*rule : nullptr, &run.state.seen, inputs.view.pod_groups);
@@ -73,7 +73,7 @@ ReconcileResult Reconciler::Reconcile(const ServiceKey& key, const Inputs& input
   return result;
 }
 
-void Reconciler::NoteSeen(const ServiceIndex::View& view, Time now, ServiceState& state) {
+void Reconciler::UpdateObservations(const ServiceIndex::View& view, Time now, ServiceState& state) {
   std::vector<SeenByUid::Entry> seen;
   seen.reserve(view.pods.size() + view.pod_groups.size());
   std::set<std::string> gated;
@@ -279,7 +279,7 @@ Reconciler::Done Reconciler::Judge(Run& run, const kube::Answer<void>& answer, c
     case kube::Reason::kNotFound:
     case kube::Reason::kConflict:
     case kube::Reason::kInvalid:
-      return Done::kMoot;
+      return Done::kNoLongerNeeded;
     case kube::Reason::kStopped:
       return Done::kNo;
     default:

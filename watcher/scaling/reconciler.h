@@ -114,12 +114,12 @@ class Reconciler {
 
   enum class Done : uint8_t {
     kYes,
-    kMoot,  // it need not be done: the watch will tell why
-    kNo,    // to be tried again
+    kNoLongerNeeded,  // it need not be done: the watch will tell why
+    kNo,              // to be tried again
   };
 
   Time Now() const;
-  static void NoteSeen(const ServiceIndex::View& view, Time now, ServiceState& state);
+  static void UpdateObservations(const ServiceIndex::View& view, Time now, ServiceState& state);
   static void NotePodGroups(const ServiceIndex::View& view, Time now, ServiceState& state,
                             std::vector<SeenByUid::Entry>& seen);
   static Service ServiceOf(const Run& run);
