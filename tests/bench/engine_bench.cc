@@ -105,7 +105,7 @@ void Run(const char* name, const std::string& text, int runs) {
 }  // namespace
 }  // namespace mindgate::bench
 
-// engine_bench [RUNS [ONLY]]: ONLY is "storm", "service" or "pod".
+// engine_bench [RUNS [ONLY]]: ONLY is "storm", "large", "service" or "pod".
 int main(int argc, char** argv) {
   using namespace mindgate::bench;
   const int runs = argc > 1 ? std::max(100, std::atoi(argv[1])) : 20'000;
@@ -116,6 +116,10 @@ int main(int argc, char** argv) {
               simdjson::get_active_implementation()->name().c_str(),
               commit != nullptr ? commit : "unknown", runs);
   if (only.empty() || only == "storm") Run("StormService", Padded(StormService, 10 * 1024), runs);
+  if (only.empty() || only == "large") {
+    Run("StormService", Padded(StormService, 60 * 1024), std::max(100, runs / 4));
+    Run("LeaderWorkerSet", Padded(LeaderWorkerSet, 60 * 1024), std::max(100, runs / 4));
+  }
   if (only.empty() || only == "service") {
     Run("InferenceService", Padded(InferenceService, 60 * 1024), std::max(100, runs / 4));
   }

@@ -110,6 +110,23 @@ inline Json StormService(int env) {
              {{"metadata", {{"labels", {{"app", "vllm-1p1d"}}}}}, {"spec", {{"roles", roles}}}}}}}};
 }
 
+inline Json LeaderWorkerSet(int env) {
+  const auto pods = [&](const char* name) {
+    return Json{{"metadata", {{"labels", {{"app", "vllm"}}}}}, {"spec", PodSpec(name, 16, env)}};
+  };
+  return {{"apiVersion", "leaderworkerset.x-k8s.io/v1"},
+          {"kind", "LeaderWorkerSet"},
+          {"metadata", Metadata("vllm")},
+          {"spec",
+           {{"replicas", 2},
+            {"startupPolicy", "LeaderCreated"},
+            {"leaderWorkerTemplate",
+             {{"size", 2},
+              {"restartPolicy", "RecreateGroupOnPodRestart"},
+              {"leaderTemplate", pods("leader")},
+              {"workerTemplate", pods("worker")}}}}}};
+}
+
 inline Json InferenceService(int env) {
   Json spec = {{"model", {{"name", "deepseek-v3"}}}, {"runtime", {{"name", "sglang-pd"}}}};
   for (const char* name : {"engine", "decoder", "router"}) {
