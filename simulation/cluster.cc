@@ -1,22 +1,50 @@
 #include "simulation/cluster.h"
 
 #include <algorithm>
+#include <bit>
 #include <set>
 
 namespace mindgate::simulation {
+namespace {
+
+constexpr size_t kBitsOfWord = 64;
+
+}  // namespace
 
 Cluster::Cluster(const std::vector<NodeSpec>& nodes) {
   std::set<std::string> known;
+  for (auto& row : with_free_) row.resize((nodes.size() + kBitsOfWord - 1) / kBitsOfWord);
   for (const NodeSpec& spec : nodes) {
     Node& node = nodes_.emplace_back();
     node.labels = spec.labels;
     node.super_pod = spec.super_pod;
     node.cards.resize(static_cast<size_t>(spec.npus));
-    node.free = spec.npus;
+    SetFree(nodes_.size() - 1, spec.npus);
     if (!spec.super_pod.empty() && known.insert(spec.super_pod).second) {
       super_pods_.push_back(spec.super_pod);
     }
   }
+}
+
+void Cluster::SetFree(size_t node, int64_t free) {
+  nodes_[node].free = free;
+  const uint64_t bit = uint64_t{1} << (node % kBitsOfWord);
+  for (size_t row = 0; row < kRows; ++row) {
+    uint64_t& word = with_free_[row][node / kBitsOfWord];
+    word = static_cast<int64_t>(row) < free ? word | bit : word & ~bit;
+  }
+}
+
+size_t Cluster::NextWithFree(size_t from, int64_t npus) const {
+  const auto& row =
+      with_free_[static_cast<size_t>(std::clamp<int64_t>(npus, 1, static_cast<int64_t>(kRows))) -
+                 1];
+  for (size_t i = from / kBitsOfWord; i < row.size(); ++i) {
+    const uint64_t word =
+        i == from / kBitsOfWord ? row[i] >> (from % kBitsOfWord) << (from % kBitsOfWord) : row[i];
+    if (word != 0) return i * kBitsOfWord + static_cast<size_t>(std::countr_zero(word));
+  }
+  return nodes_.size();
 }
 
 int64_t Cluster::Fits(const Node& node, const PodNeeds& needs) const {
@@ -34,10 +62,11 @@ int64_t Cluster::Fits(const Node& node, const PodNeeds& needs) const {
 std::vector<size_t> Cluster::Choose(size_t pods, const PodNeeds& needs,
                                     const std::string* super_pod) const {
   std::vector<size_t> chosen;
-  for (size_t i = 0; i < nodes_.size() && chosen.size() < pods; ++i) {
+  for (size_t i = NextWithFree(0, needs.npus); i < nodes_.size() && chosen.size() < pods;
+       i = NextWithFree(i + 1, needs.npus)) {
     if (super_pod != nullptr && nodes_[i].super_pod != *super_pod) continue;
-    if (std::binary_search(needs.not_on.begin(), needs.not_on.end(), i)) continue;
     const auto fit = std::min(static_cast<size_t>(Fits(nodes_[i], needs)), pods - chosen.size());
+    if (fit == 0 || std::binary_search(needs.not_on.begin(), needs.not_on.end(), i)) continue;
     chosen.insert(chosen.end(), fit, i);
   }
   return chosen;
@@ -67,7 +96,7 @@ std::optional<std::vector<size_t>> Cluster::Place(std::span<const size_t> pods,
       card.pod = pods[i];
       --missing;
     }
-    node.free -= needs.npus;
+    SetFree(chosen[i], node.free - needs.npus);
     placed_[pods[i]] = chosen[i];
   }
   return chosen;
@@ -91,7 +120,7 @@ void Cluster::Release(size_t pod) {
   for (Card& card : node.cards) {
     if (card.pod != pod) continue;
     card.pod.reset();
-    if (!card.broken) ++node.free;
+    if (!card.broken) SetFree(placed->second, node.free + 1);
   }
   placed_.erase(placed);
   ++freed_;
@@ -120,7 +149,7 @@ std::vector<size_t> Cluster::BreakCards(size_t node, int64_t count) {
     if (card.pod) {
       pods.insert(*card.pod);
     } else {
-      --nodes_[node].free;
+      SetFree(node, nodes_[node].free - 1);
     }
   }
   return {pods.begin(), pods.end()};
@@ -137,7 +166,7 @@ void Cluster::RepairCards(size_t node, int64_t count) {
     if (!card.broken) continue;
     card.broken = false;
     --count;
-    if (!card.pod) ++nodes_[node].free;
+    if (!card.pod) SetFree(node, nodes_[node].free + 1);
   }
   ++freed_;
 }
@@ -155,6 +184,12 @@ void Cluster::SetReady(size_t node, bool ready) {
 void Cluster::SetCordoned(size_t node, bool cordoned) {
   nodes_[node].cordoned = cordoned;
   if (!cordoned) ++freed_;
+}
+
+void Cluster::SetNpus(size_t node, int64_t count) {
+  nodes_[node].cards.assign(static_cast<size_t>(count), Card());
+  SetFree(node, count);
+  ++freed_;
 }
 
 }  // namespace mindgate::simulation

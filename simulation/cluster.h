@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -54,6 +55,9 @@ class Cluster {
   bool IsCordoned(size_t node) const { return nodes_[node].cordoned; }
   bool IsUsable(size_t node) const { return nodes_[node].usable(); }
 
+  // So many NPUs that work, of a node on which no pods are.
+  void SetNpus(size_t node, int64_t count);
+
   // Changes whenever room may have come: what found none before need not try again until then.
   uint64_t freed() const { return freed_; }
 
@@ -74,11 +78,18 @@ class Cluster {
   };
 
   int64_t Fits(const Node& node, const PodNeeds& needs) const;
+  void SetFree(size_t node, int64_t free);
+  // The first node from `from` on with so many free NPUs, or more nodes than there are.
+  size_t NextWithFree(size_t from, int64_t npus) const;
   // Nodes for so many pods, all in `super_pod` unless it is null; fewer nodes than pods: no room.
   std::vector<size_t> Choose(size_t pods, const PodNeeds& needs,
                              const std::string* super_pod) const;
 
   std::vector<Node> nodes_;
+  // Most nodes of a busy cluster are full, and are passed over 64 at a time: the bit of a node is
+  // set in the row of each count of NPUs, from 1, that it has free.
+  static constexpr size_t kRows = 16;
+  std::array<std::vector<uint64_t>, kRows> with_free_;
   std::vector<std::string> super_pods_;  // in the order of their first nodes
   std::map<size_t, size_t> placed_;      // the node of each pod
   uint64_t freed_ = 0;
