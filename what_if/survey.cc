@@ -19,7 +19,6 @@ namespace mindgate::what_if {
 namespace {
 
 using json::Value;
-using watcher::rescheduling::AnyHasChips;
 using watcher::rescheduling::AsksForNpus;
 using watcher::rescheduling::Classify;
 using watcher::rescheduling::FaultType;
@@ -31,14 +30,6 @@ using watcher::rescheduling::Task;
 
 // A PodGroup, by namespace and name.
 using GroupKey = std::pair<std::string, std::string>;
-
-struct PodOfGroup {
-  Task task;
-  JobMetadata::Map labels;
-  JobMetadata::Map annotations;
-};
-
-using Groups = std::map<GroupKey, std::vector<PodOfGroup>>;
 
 // Of a map, the entries that decide about faults.
 JobMetadata::Map MapOf(const Value* object, std::span<const std::string_view> keys) {
@@ -73,71 +64,22 @@ Task TaskOf(const Value& pod) {
   return task;
 }
 
-Groups ReadPods(const ClusterSnapshot& snapshot, Survey& survey) {
-  Groups groups;
-  for (const Value* pod : snapshot.pods) {
-    const Value* metadata = json::Find(pod, "metadata");
-    Task task = TaskOf(*pod);
-    std::string ns = json::TextAt(metadata, {"namespace"});
-    std::string group = json::TextAt(metadata, {"annotations", schemas::kPodGroupAnnotation});
-    if (survey.nodes.contains(task.node) || survey.not_ready.contains(task.node)) {
-      survey.pods.push_back({ns, group, task});
-    }
-    if (group.empty()) continue;
-    groups[{std::move(ns), std::move(group)}].push_back(
-        {std::move(task), FaultLabelsOf(metadata), FaultAnnotationsOf(metadata)});
-  }
-  std::sort(survey.pods.begin(), survey.pods.end(), [](const SurveyedPod& a, const SurveyedPod& b) {
-    return std::tie(a.ns, a.task.pod) < std::tie(b.ns, b.task.pod);
-  });
-  return groups;
+std::string PodGroupNameOf(const Value& pod) {
+  return json::TextAt(pod, {"metadata", "annotations", schemas::kPodGroupAnnotation});
 }
 
-// What a PodGroup adds to its pods.
-struct OfGroup {
+bool HasChips(const Value& pod) {
+  return !faults::PhysicalChips(
+              json::TextAt(pod, {"metadata", "annotations", schemas::kAscendReal}))
+              .empty();
+}
+
+// A PodGroup and its pods, while they are read.
+struct ReadJob {
   JobMetadata metadata{};
   bool asks_for_npus = false;
+  std::vector<std::pair<std::string, const Value*>> pods{};  // by name
 };
-using GroupMetadata = std::map<GroupKey, OfGroup>;
-
-GroupMetadata ReadPodGroups(const ClusterSnapshot& snapshot, const Groups& groups) {
-  GroupMetadata found;
-  for (const Value* object : snapshot.pod_groups) {
-    const Value* metadata = json::Find(object, "metadata");
-    const GroupKey key(json::TextAt(metadata, {"namespace"}), json::TextAt(metadata, {"name"}));
-    if (!groups.contains(key)) continue;
-    OfGroup& of_group = found[key];
-    of_group.metadata.AddLabels(FaultLabelsOf(metadata));
-    of_group.metadata.AddAnnotations(FaultAnnotationsOf(metadata));
-    of_group.asks_for_npus = AsksForNpus(*object);
-  }
-  return found;
-}
-
-// Those of which a task is faulty.
-std::vector<SurveyedJob> JobsOf(Groups groups, GroupMetadata metadata, const Survey& survey) {
-  std::vector<SurveyedJob> jobs;
-  for (auto& [key, pods] : groups) {
-    const auto of_group = metadata.find(key);
-    if (of_group == metadata.end()) continue;  // the scheduler knows no such job
-    std::sort(pods.begin(), pods.end(),
-              [](const PodOfGroup& a, const PodOfGroup& b) { return a.task.pod < b.task.pod; });
-    SurveyedJob job{key.first, key.second, {}, {}, {}, {}};
-    for (PodOfGroup& pod : pods) {
-      of_group->second.metadata.AddLabels(pod.labels);
-      of_group->second.metadata.AddPodAnnotations(pod.annotations);
-      job.tasks.push_back(std::move(pod.task));
-    }
-    job.policy =
-        of_group->second.metadata.Policy(of_group->second.asks_for_npus || AnyHasChips(job.tasks));
-    for (const Task& task : job.tasks) {
-      job.types.push_back(Classify(task, job.policy, {survey.nodes, survey.not_ready}));
-    }
-    job.response = Respond(job.tasks, job.types, job.policy);
-    if (job.response.reason != FaultType::kHealthy) jobs.push_back(std::move(job));
-  }
-  return jobs;
-}
 
 // Where each serial number is, but for those that several nodes have.
 std::map<std::string, std::string> NodesBySerial(const ClusterSnapshot& snapshot) {
@@ -224,12 +166,71 @@ std::shared_ptr<const faults::FaultTable> CodesIn(const ClusterSnapshot& snapsho
   return {std::shared_ptr<const void>(), &shipped};
 }
 
+Jobs::Jobs(const ClusterSnapshot& snapshot) {
+  std::map<GroupKey, ReadJob> read;
+  for (const Value* object : snapshot.pod_groups) {
+    const Value* metadata = json::Find(object, "metadata");
+    ReadJob& job = read[{json::TextAt(metadata, {"namespace"}), json::TextAt(metadata, {"name"})}];
+    job.metadata.AddLabels(FaultLabelsOf(metadata));
+    job.metadata.AddAnnotations(FaultAnnotationsOf(metadata));
+    job.asks_for_npus = AsksForNpus(*object);
+  }
+  for (const Value* pod : snapshot.pods) {
+    const Value* metadata = json::Find(pod, "metadata");
+    const auto job = read.find({json::TextAt(metadata, {"namespace"}), PodGroupNameOf(*pod)});
+    // The scheduler knows no other job.
+    if (job != read.end()) job->second.pods.emplace_back(json::TextAt(metadata, {"name"}), pod);
+  }
+  for (auto& [key, job] : read) {
+    if (job.pods.empty()) continue;
+    std::stable_sort(job.pods.begin(), job.pods.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    Job& kept = jobs_[key];
+    bool any_has_chips = false;
+    for (const auto& [name, pod] : job.pods) {
+      const Value* metadata = json::Find(pod, "metadata");
+      job.metadata.AddLabels(FaultLabelsOf(metadata));
+      job.metadata.AddPodAnnotations(FaultAnnotationsOf(metadata));
+      any_has_chips = any_has_chips || HasChips(*pod);
+      kept.pods.push_back(pod);
+    }
+    kept.policy = job.metadata.Policy(job.asks_for_npus || any_has_chips);
+  }
+}
+
+Consequences Jobs::Of(const SurveyedFaults& faults, std::span<const Value* const> pods) const {
+  Consequences found;
+  std::set<GroupKey> concerned;
+  for (const Value* pod : pods) {
+    std::string ns = json::TextAt(pod, {"metadata", "namespace"});
+    std::string group = PodGroupNameOf(*pod);
+    const std::string node = json::TextAt(pod, {"spec", "nodeName"});
+    if (faults.nodes.contains(node) || faults.not_ready.contains(node)) {
+      found.pods.push_back({ns, group, TaskOf(*pod)});
+    }
+    if (!group.empty()) concerned.emplace(std::move(ns), std::move(group));
+  }
+  std::sort(found.pods.begin(), found.pods.end(), [](const SurveyedPod& a, const SurveyedPod& b) {
+    return std::tie(a.ns, a.task.pod) < std::tie(b.ns, b.task.pod);
+  });
+  for (const GroupKey& key : concerned) {
+    const auto known = jobs_.find(key);
+    if (known == jobs_.end()) continue;
+    SurveyedJob job{key.first, key.second, {}, {}, known->second.policy, {}};
+    for (const Value* pod : known->second.pods) {
+      job.tasks.push_back(TaskOf(*pod));
+      job.types.push_back(Classify(job.tasks.back(), job.policy, {faults.nodes, faults.not_ready}));
+    }
+    job.response = Respond(job.tasks, job.types, job.policy);
+    if (job.response.reason != FaultType::kHealthy) found.jobs.push_back(std::move(job));
+  }
+  return found;
+}
+
 Survey SurveyOf(const ClusterSnapshot& snapshot, SurveyedFaults faults) {
   Survey survey;
+  static_cast<Consequences&>(survey) = Jobs(snapshot).Of(faults, snapshot.pods);
   static_cast<SurveyedFaults&>(survey) = std::move(faults);
-  Groups groups = ReadPods(snapshot, survey);
-  GroupMetadata metadata = ReadPodGroups(snapshot, groups);
-  survey.jobs = JobsOf(std::move(groups), std::move(metadata), survey);
   return survey;
 }
 

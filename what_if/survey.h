@@ -1,8 +1,11 @@
 #pragma once
 
+#include <map>
 #include <memory>
 #include <set>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "faults/codes.h"
@@ -41,11 +44,13 @@ struct SurveyedFaults {
   std::vector<std::string> problems{};             // what could not be understood, for people
 };
 
-// And what they lead to.
-struct Survey : SurveyedFaults {
+// What faults lead to.
+struct Consequences {
   std::vector<SurveyedPod> pods{};  // by namespace and name
   std::vector<SurveyedJob> jobs{};  // likewise
 };
+
+struct Survey : SurveyedFaults, Consequences {};
 
 SurveyedFaults FaultsIn(const ClusterSnapshot& snapshot);
 
@@ -54,7 +59,25 @@ SurveyedFaults FaultsIn(const ClusterSnapshot& snapshot);
 std::shared_ptr<const faults::FaultTable> CodesIn(const ClusterSnapshot& snapshot,
                                                   std::vector<std::string>& problems);
 
-// What becomes of the pods if these are the faults, whatever the reports of the snapshot say.
+// The jobs of a snapshot and their policies, which no fault changes. Safe from many threads.
+class Jobs {
+ public:
+  // `snapshot` must outlive it.
+  explicit Jobs(const ClusterSnapshot& snapshot);
+
+  // What becomes of these pods of the snapshot, and of the jobs that they are in, if these are the
+  // faults, whatever the reports of the snapshot say.
+  Consequences Of(const SurveyedFaults& faults, std::span<const json::Value* const> pods) const;
+
+ private:
+  struct Job {
+    std::vector<const json::Value*> pods{};  // by name
+    watcher::rescheduling::FaultPolicy policy{};
+  };
+  std::map<std::pair<std::string, std::string>, Job> jobs_;  // by namespace and PodGroup
+};
+
+// The same of all pods.
 Survey SurveyOf(const ClusterSnapshot& snapshot, SurveyedFaults faults);
 
 }  // namespace mindgate::what_if
