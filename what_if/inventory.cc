@@ -262,6 +262,12 @@ Inventory TakeInventory(const ClusterSnapshot& snapshot) {
   std::sort(inventory.pods.begin(), inventory.pods.end(), [](const Pod& a, const Pod& b) {
     return std::tie(a.ns, a.name) < std::tie(b.ns, b.name);
   });
+  inventory.pods_on.resize(inventory.nodes.size());
+  for (size_t i = 0; i < inventory.pods.size(); ++i) {
+    Pod& pod = inventory.pods[i];
+    pod.on = inventory.FindNode(pod.node);
+    if (pod.on) inventory.pods_on[*pod.on].push_back(i);
+  }
   for (const Value* object : snapshot.pod_groups) {
     const GroupName name(json::TextAt(object, {"metadata", "namespace"}),
                          json::TextAt(object, {"metadata", "name"}));

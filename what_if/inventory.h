@@ -1,5 +1,6 @@
 #pragma once
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -35,6 +36,7 @@ struct Toleration {
   std::string operation;  // "Exists", else Equal
   std::string value;
   std::string effect;  // empty: of all effects
+  auto operator<=>(const Toleration&) const = default;
 };
 
 struct Node {
@@ -52,8 +54,9 @@ struct Node {
 struct Pod {
   std::string ns;
   std::string name;
-  std::string node{};       // empty: it is not placed
-  std::string pod_group{};  // empty: it is in none
+  std::string node{};          // empty: it is not placed
+  std::optional<size_t> on{};  // its place in Inventory::nodes; nothing: it has none there
+  std::string pod_group{};     // empty: it is in none
   // For people: "Deployment/chat", "LeaderWorkerSet/chat", "Pod/p0".
   std::string owner{};
   std::string controller{};  // the kind of its controller; empty: nobody makes it again
@@ -90,8 +93,9 @@ struct Gang {
 using GroupName = std::pair<std::string, std::string>;  // namespace and name
 
 struct Inventory {
-  std::vector<Node> nodes;  // by name, numbers in names as numbers
-  std::vector<Pod> pods;    // by namespace and name
+  std::vector<Node> nodes;                   // by name, numbers in names as numbers
+  std::vector<Pod> pods;                     // by namespace and name
+  std::vector<std::vector<size_t>> pods_on;  // by node, in ascending order
   std::map<GroupName, Gang> gangs;
 
   std::optional<size_t> FindNode(std::string_view name) const;
