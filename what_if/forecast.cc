@@ -24,13 +24,12 @@ const SettledService* Find(const Settled& settled, const watcher::scaling::Servi
   return found == settled.services.end() ? nullptr : &found->second;
 }
 
-void CompareServices(const Settled& before, const Settled& after, Forecast& forecast) {
-  std::map<watcher::scaling::ServiceKey, bool> keys;
-  for (const auto& [key, service] : before.services) keys[key];
-  for (const auto& [key, service] : after.services) keys[key];
-  for (const auto& [key, unused] : keys) {
+void CompareServices(const Settled& before, const Settled& after,
+                     const std::set<watcher::scaling::ServiceKey>& services, Forecast& forecast) {
+  for (const watcher::scaling::ServiceKey& key : services) {
     const SettledService* old = Find(before, key);
     const SettledService* now = Find(after, key);
+    if (old == nullptr && now == nullptr) continue;
     ServiceForecast told{.service = key, .shapes = (now != nullptr ? now : old)->shapes};
     if (old != nullptr) told.before = old->decision.reached;
     if (now != nullptr) told.after = now->decision.reached;
@@ -110,9 +109,8 @@ bool Forecast::fine() const {
 }
 
 Forecast ForecastOf(const ClusterSnapshot& snapshot, const Hypothesis& hypothesis) {
-  const Settled before = Settle(snapshot, {});
-  const Settled after = Settle(snapshot, hypothesis);
-  return Compare(before, after);
+  const Ground ground(snapshot);
+  return Compare(Settle(ground, {}), Settle(ground, hypothesis));
 }
 
 Answer AnswerOf(const ClusterSnapshot& snapshot, const std::vector<ManifestObject>& manifests,
@@ -126,15 +124,24 @@ Answer AnswerOf(const ClusterSnapshot& snapshot, const std::vector<ManifestObjec
   }
   Applied applied = Apply(snapshot, manifests, options);
   answer.problems.insert(answer.problems.end(), applied.problems.begin(), applied.problems.end());
-  const Settled settled = Settle(applied.snapshot, {});
-  answer.applied = Compare(Settle(snapshot, {}), settled);
+  const Ground ground(applied.snapshot);
+  const Settled settled = Settle(ground, {});
+  answer.applied = Compare(Settle(Ground(snapshot), {}), settled);
   if (!hypothesis.empty()) {
-    answer.happens = ForecastOf(AfterSettling(applied.snapshot, settled), hypothesis);
+    answer.happens = ForecastOf(AfterSettling(ground, settled), hypothesis);
   }
   return answer;
 }
 
 Forecast Compare(const Settled& before, const Settled& after) {
+  std::set<watcher::scaling::ServiceKey> services;
+  for (const auto& [key, service] : before.services) services.insert(key);
+  for (const auto& [key, service] : after.services) services.insert(key);
+  return Compare(before, after, services);
+}
+
+Forecast Compare(const Settled& before, const Settled& after,
+                 const std::set<watcher::scaling::ServiceKey>& services) {
   Forecast forecast;
   forecast.others = after.others - std::min(after.others, before.others);
   for (const auto& [key, instance] : after.instances) {
@@ -155,7 +162,7 @@ Forecast Compare(const Settled& before, const Settled& after) {
                      return std::tie(a.ns, a.owner, a.pod_group) <
                             std::tie(b.ns, b.owner, b.pod_group);
                    });
-  CompareServices(before, after, forecast);
+  CompareServices(before, after, services, forecast);
   return forecast;
 }
 

@@ -11,6 +11,7 @@
 #include "watcher/scaling/pod.h"
 #include "what_if/hypothesis.h"
 #include "what_if/manifest.h"
+#include "what_if/shortage.h"
 
 // What would become of a cluster if something happened to it. Pure: a snapshot and a hypothesis
 // give the same forecast always, and nothing is written anywhere.
@@ -77,8 +78,9 @@ struct InstanceForecast {
   std::vector<Step> steps{};
   std::vector<Move> moves{};
   Fate fate = Fate::kMoves;
-  std::string why{};   // it has no place; a sentence without its full stop
-  std::string mend{};  // what would help, empty when nothing is missing
+  std::string why{};                   // it has no place; a sentence without its full stop
+  std::string mend{};                  // what would help, empty when nothing is missing
+  std::optional<Shortage> shortage{};  // what its pods lack that found no room
   bool operator==(const InstanceForecast&) const = default;
 };
 
@@ -109,6 +111,7 @@ struct Forecast {
   // Whether everything finds its place again. What ends no better without the hypothesis does not
   // count.
   bool fine() const;
+  bool operator==(const Forecast&) const = default;
 };
 
 // The hypothesis as of the snapshot: what is broken or waits in it takes part.

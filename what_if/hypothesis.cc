@@ -187,9 +187,12 @@ Effect EffectOfStaying(const faults::FaultCode& code) {
   return faults::EffectOf(code.code, code.source, faults::LevelIfItStays(code));
 }
 
-bool RunsNpuPods(const Inventory& inventory, const std::string& node) {
-  return std::any_of(inventory.pods.begin(), inventory.pods.end(), [&](const Pod& pod) {
-    return pod.node == node && pod.npus > 0 && !pod.failed;
+bool RunsNpuPods(const Inventory& inventory, const std::string& name) {
+  const auto node = inventory.FindNode(name);
+  if (!node) return false;
+  const std::vector<size_t>& pods = inventory.pods_on[*node];
+  return std::any_of(pods.begin(), pods.end(), [&](size_t pod) {
+    return inventory.pods[pod].npus > 0 && !inventory.pods[pod].failed;
   });
 }
 
@@ -271,14 +274,13 @@ tl::expected<Hypothesis, std::vector<Problem>> ReadQuestion(const Question& ques
   return Reader(snapshot, inventory).Read(question);
 }
 
-SurveyedFaults WithHypothesis(const Hypothesis& hypothesis, const Inventory& inventory,
-                              SurveyedFaults reported) {
-  reported.not_ready.insert(hypothesis.lost.begin(), hypothesis.lost.end());
+void Suppose(const Hypothesis& hypothesis, const Inventory& inventory, SurveyedFaults& faults) {
+  faults.not_ready.insert(hypothesis.lost.begin(), hypothesis.lost.end());
   for (const FaultyChip& chip : hypothesis.chips) {
-    reported.nodes[chip.node].devices.unhealthy.insert(chip.chip);
+    faults.nodes[chip.node].devices.unhealthy.insert(chip.chip);
   }
   for (const RaisedCode& raised : hypothesis.codes) {
-    faults::NodeFaults& node = reported.nodes[raised.node];
+    faults::NodeFaults& node = faults.nodes[raised.node];
     if (raised.code.source == CodeSource::kNode || raised.code.source == CodeSource::kSwitch) {
       RaiseOnNode(raised, inventory, node);
     } else if (!raised.chip.empty()) {
@@ -289,13 +291,23 @@ SurveyedFaults WithHypothesis(const Hypothesis& hypothesis, const Inventory& inv
       }
     }
   }
-  std::erase_if(reported.nodes, [](const auto& node) { return node.second.IsClean(); });
-  return reported;
+  for (const std::string& name : NodesOf(hypothesis)) {
+    const auto node = faults.nodes.find(name);
+    if (node != faults.nodes.end() && node->second.IsClean()) faults.nodes.erase(node);
+  }
 }
 
 std::set<std::string, std::less<>> DrainedNodes(const Hypothesis& hypothesis) {
   std::set<std::string, std::less<>> nodes;
   for (const Drain& drain : hypothesis.drains) nodes.insert(drain.nodes.begin(), drain.nodes.end());
+  return nodes;
+}
+
+std::set<std::string, std::less<>> NodesOf(const Hypothesis& hypothesis) {
+  std::set<std::string, std::less<>> nodes = DrainedNodes(hypothesis);
+  nodes.insert(hypothesis.lost.begin(), hypothesis.lost.end());
+  for (const FaultyChip& chip : hypothesis.chips) nodes.insert(chip.node);
+  for (const RaisedCode& raised : hypothesis.codes) nodes.insert(raised.node);
   return nodes;
 }
 

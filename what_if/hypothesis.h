@@ -60,12 +60,13 @@ tl::expected<Hypothesis, std::vector<Problem>> ReadQuestion(const Question& ques
                                                             const ClusterSnapshot& snapshot,
                                                             const Inventory& inventory);
 
-// The faults as they would be reported: those that are there and those that are supposed. A fault
-// of a level that nothing follows from changes nothing.
-SurveyedFaults WithHypothesis(const Hypothesis& hypothesis, const Inventory& inventory,
-                              SurveyedFaults reported);
+// Adds what is supposed to the faults that are reported. A fault of a level that nothing follows
+// from changes nothing. Only the faults of NodesOf change.
+void Suppose(const Hypothesis& hypothesis, const Inventory& inventory, SurveyedFaults& faults);
 
 std::set<std::string, std::less<>> DrainedNodes(const Hypothesis& hypothesis);
+// All that it names.
+std::set<std::string, std::less<>> NodesOf(const Hypothesis& hypothesis);
 
 // One sentence without its full stop for each supposition: "npu-3 is lost: Kubernetes calls it not
 // Ready".

@@ -18,6 +18,12 @@ constexpr const char* kNodeGone = "NodeGone";
 // Whether it runs on each node, so that it goes and comes with the node.
 bool IsOfNode(const Pod& pod) { return pod.controller == "DaemonSet" || pod.controller == "Node"; }
 
+// It needs no NPUs, and neither Volcano nor a scaling rule knows it.
+bool IsNoConcern(const Pod& pod) {
+  return pod.npus == 0 && pod.pod_group.empty() &&
+         json::TextAt(pod.entry, {"metadata", "labels", schemas::kJobId}).empty();
+}
+
 // ReplicaSets count no pod that is being deleted, so that one which cannot end does not matter.
 bool IsReplacedWhileItEnds(const Pod& pod) {
   return pod.controller == "ReplicaSet" || pod.controller == "Deployment";
@@ -48,24 +54,29 @@ std::string MendOf(const watcher::rescheduling::FaultPolicy& policy) {
 
 class Losing {
  public:
-  Losing(const Inventory& inventory, const Survey& survey,
-         const std::set<std::string, std::less<>>& drained, const std::set<GroupName>& widened)
-      : inventory_(inventory), survey_(survey), drained_(drained), widened_(widened) {}
+  Losing(const Inventory& inventory, const Situation& situation, std::span<const size_t> pods,
+         std::vector<PodLoss>& losses)
+      : inventory_(inventory),
+        faults_(situation.faults),
+        drained_(situation.drained),
+        widened_(situation.widened),
+        pods_(pods),
+        losses_(losses) {}
 
-  Losses Run() {
-    for (const Pod& pod : inventory_.pods) losses_.pods.push_back(FirstLook(pod));
-    for (const SurveyedJob& job : survey_.jobs) LoseJob(job);
-    for (const SurveyedPod& pod : survey_.pods) LosePodOfNoJob(pod);
-    for (size_t i = 0; i < inventory_.pods.size(); ++i) {
+  std::set<GroupName> Run(const Consequences& consequences) {
+    for (const size_t i : pods_) losses_[i] = FirstLook(inventory_.pods[i]);
+    for (const SurveyedJob& job : consequences.jobs) LoseJob(job);
+    for (const SurveyedPod& pod : consequences.pods) LosePodOfNoJob(pod);
+    for (const size_t i : pods_) {
       if (drained_.contains(inventory_.pods[i].node)) Evict(i);
     }
     MakeGroupsAnew();
-    return std::move(losses_);
+    return std::move(may_widen_);
   }
 
  private:
   void Go(size_t index, Deed deed, std::string why) {
-    PodLoss& loss = losses_.pods[index];
+    PodLoss& loss = losses_[index];
     loss.deed = deed;
     loss.why = std::move(why);
     loss.mend.clear();
@@ -82,11 +93,11 @@ class Losing {
   // (kubernetes: pkg/controller/podgc).
   void Leave(size_t index, Deed deed, std::string why, std::string mend) {
     const Pod& pod = inventory_.pods[index];
-    if (survey_.gone.contains(pod.node)) {
+    if (faults_.gone.contains(pod.node)) {
       Go(index, Deed::kDeletedByKubernetes, std::move(why));
       return;
     }
-    if (survey_.not_ready.contains(pod.node)) {
+    if (faults_.not_ready.contains(pod.node)) {
       if (IsReplacedWhileItEnds(pod)) {
         Go(index, Deed::kMovedByKubernetes, std::move(why));
         return;
@@ -95,12 +106,11 @@ class Losing {
           "; Kubernetes marks it for deletion, and it stays until the node comes back or is "
           "deleted";
     }
-    losses_.pods[index] = {Loss::kBroken, losses_.pods[index].hit, deed, std::move(why),
-                           std::move(mend)};
+    losses_[index] = {Loss::kBroken, losses_[index].hit, deed, std::move(why), std::move(mend)};
   }
 
   std::string HitOf(const watcher::rescheduling::Task& task, FaultType type) const {
-    const bool gone = type == FaultType::kNodeUnhealthy && survey_.gone.contains(task.node);
+    const bool gone = type == FaultType::kNodeUnhealthy && faults_.gone.contains(task.node);
     return gone ? kNodeGone : std::string(watcher::rescheduling::FaultTypeName(type));
   }
 
@@ -109,7 +119,7 @@ class Losing {
     for (size_t i = 0; i < job.tasks.size(); ++i) {
       places.push_back(inventory_.FindPod(job.ns, job.tasks[i].pod));
       if (places[i] && job.types[i] != FaultType::kHealthy) {
-        losses_.pods[*places[i]].hit = HitOf(job.tasks[i], job.types[i]);
+        losses_[*places[i]].hit = HitOf(job.tasks[i], job.types[i]);
       }
     }
     const watcher::rescheduling::Response& response = job.response;
@@ -143,11 +153,11 @@ class Losing {
     if (!job.policy.begins_with_faulty_pods()) return;
     const auto widest = ScopeOf(job.tasks, job.types, job.policy, job.policy.widest());
     if (widest.size() <= job.response.tasks.size()) return;
-    losses_.may_widen.emplace(job.ns, job.pod_group);
+    may_widen_.emplace(job.ns, job.pod_group);
     if (!widened_.contains({job.ns, job.pod_group})) return;
     const bool all = widest.size() == job.tasks.size();
     for (const size_t task : widest) {
-      if (places[task] && losses_.pods[*places[task]].loss == Loss::kStays) {
+      if (places[task] && losses_[*places[task]].loss == Loss::kStays) {
         Go(*places[task], deed, all ? kWithoutWholeJob : kWithoutRackBlock);
       }
     }
@@ -156,26 +166,26 @@ class Losing {
   void LosePodOfNoJob(const SurveyedPod& surveyed) {
     if (inventory_.gangs.contains({surveyed.ns, surveyed.pod_group})) return;
     const auto index = inventory_.FindPod(surveyed.ns, surveyed.task.pod);
-    if (!index || losses_.pods[*index].loss != Loss::kStays) return;
+    if (!index || losses_[*index].loss != Loss::kStays) return;
     const Pod& pod = inventory_.pods[*index];
-    const FaultType type = Classify(surveyed.task, {}, {survey_.nodes, survey_.not_ready});
+    const FaultType type = Classify(surveyed.task, {}, {faults_.nodes, faults_.not_ready});
     if (type == FaultType::kHealthy || IsOfNode(pod)) return;
     if (IsNoConcern(pod)) {
       // The chips of its node do not matter to it, and others see to it when the node is lost.
-      if (survey_.not_ready.contains(pod.node)) ++losses_.others;
+      losses_[*index].is_other = faults_.not_ready.contains(pod.node);
       return;
     }
-    losses_.pods[*index].hit = HitOf(surveyed.task, type);
+    losses_[*index].hit = HitOf(surveyed.task, type);
     Leave(*index, Deed::kLeftAlone, "it is in no PodGroup, so that Volcano does not know it",
           "schedulerName: volcano and the label fault-scheduling: force in its pod template");
   }
 
   void Evict(size_t index) {
     const Pod& pod = inventory_.pods[index];
-    PodLoss& loss = losses_.pods[index];
+    PodLoss& loss = losses_[index];
     if (IsOfNode(pod) || (loss.loss != Loss::kStays && loss.loss != Loss::kBroken)) return;
     if (IsNoConcern(pod)) {
-      ++losses_.others;
+      loss.is_other = true;
       loss.loss = Loss::kIgnored;
       return;
     }
@@ -183,44 +193,45 @@ class Losing {
     Go(index, Deed::kDrained, "the node is drained");
   }
 
-  // It needs no NPUs, and neither Volcano nor a scaling rule knows it.
-  static bool IsNoConcern(const Pod& pod) {
-    return pod.npus == 0 && pod.pod_group.empty() &&
-           json::TextAt(pod.entry, {"metadata", "labels", schemas::kJobId}).empty();
-  }
-
   // Its default is RecreateGroupOnPodRestart (lws: pkg/controllers/pod_controller.go).
   void MakeGroupsAnew() {
     std::set<std::string, std::less<>> groups;
-    for (size_t i = 0; i < inventory_.pods.size(); ++i) {
+    for (const size_t i : pods_) {
       const Pod& pod = inventory_.pods[i];
-      if (!pod.lws_group.empty() && losses_.pods[i].deed && losses_.pods[i].loss == Loss::kGoes) {
+      if (!pod.lws_group.empty() && losses_[i].deed && losses_[i].loss == Loss::kGoes) {
         groups.insert(pod.lws_group);
       }
     }
-    for (size_t i = 0; i < inventory_.pods.size(); ++i) {
-      const PodLoss& loss = losses_.pods[i];
-      const bool is_there = loss.loss == Loss::kStays || loss.loss == Loss::kBroken;
-      if (is_there && groups.contains(inventory_.pods[i].lws_group)) {
+    for (const size_t i : pods_) {
+      const PodLoss& loss = losses_[i];
+      if (KeepsItsPlace(loss.loss) && groups.contains(inventory_.pods[i].lws_group)) {
         Go(i, Deed::kMadeAnew, "LeaderWorkerSet makes a group anew when one of its pods goes");
       }
     }
   }
 
   const Inventory& inventory_;
-  const Survey& survey_;
+  const SurveyedFaults& faults_;
   const std::set<std::string, std::less<>>& drained_;
   const std::set<GroupName>& widened_;
-  Losses losses_;
+  std::span<const size_t> pods_;
+  std::vector<PodLoss>& losses_;
+  std::set<GroupName> may_widen_;
 };
 
 }  // namespace
 
-Losses LossesOf(const ClusterSnapshot& snapshot, const Inventory& inventory,
-                const SurveyedFaults& faults, const std::set<std::string, std::less<>>& drained,
-                const std::set<GroupName>& widened) {
-  const Survey survey = SurveyOf(snapshot, faults);
-  return Losing(inventory, survey, drained, widened).Run();
+std::set<GroupName> DecideLosses(const Inventory& inventory, const Jobs& jobs,
+                                 const Situation& situation, std::span<const size_t> pods,
+                                 std::vector<PodLoss>& losses) {
+  std::vector<const json::Value*> entries;
+  for (const size_t i : pods) entries.push_back(inventory.pods[i].entry);
+  return Losing(inventory, situation, pods, losses).Run(jobs.Of(situation.faults, entries));
+}
+
+bool IsConcerned(const Inventory& inventory, const Pod& pod, bool drained) {
+  if (inventory.gangs.contains({pod.ns, pod.pod_group})) return true;
+  return !IsOfNode(pod) && (drained || !IsNoConcern(pod));
 }
 
 }  // namespace mindgate::what_if

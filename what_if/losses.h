@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -24,26 +25,36 @@ struct PodLoss {
   Loss loss = Loss::kStays;
   std::string hit{};  // Hit::why; empty: nothing hits it
   std::optional<Deed> deed{};
-  std::string why{};   // of the deed
-  std::string mend{};  // of one that is broken or lost
+  std::string why{};      // of the deed
+  std::string mend{};     // of one that is broken or lost
+  bool is_other = false;  // it counts for Forecast::others
 };
+
+// Whether the pod is on a node and keeps its chips.
+inline bool KeepsItsPlace(Loss loss) { return loss == Loss::kStays || loss == Loss::kBroken; }
 
 // The reason of pods that go because their job did not run again without its faulty pods.
 inline constexpr const char* kWithoutWholeJob = "it did not run again without the whole job";
 inline constexpr const char* kWithoutRackBlock = "it did not run again without its rack blocks";
 
-// Who goes and why, by the pod's place in the inventory.
-struct Losses {
-  std::vector<PodLoss> pods;
-  size_t others = 0;  // Forecast::others
-  // Jobs that lose some of their pods, and more of them when that does not help.
-  std::set<GroupName> may_widen{};
+// What is supposed, and what came of it so far. The references must outlive it.
+struct Situation {
+  const SurveyedFaults& faults;
+  const std::set<std::string, std::less<>>& drained;
+  // Jobs that did not run again without their faulty pods, so that the pods of the widest scope
+  // go, mostly all of theirs.
+  std::set<GroupName> widened{};
 };
 
-// `widened`: jobs that did not run again without their faulty pods, so that the pods of the
-// widest scope go, mostly all of theirs.
-Losses LossesOf(const ClusterSnapshot& snapshot, const Inventory& inventory,
-                const SurveyedFaults& faults, const std::set<std::string, std::less<>>& drained,
-                const std::set<GroupName>& widened);
+// Writes into `losses`, which has a place for each pod of the inventory, who of `pods` goes and
+// why. Whoever is among them needs all pods of its PodGroup and of its group of a LeaderWorkerSet
+// there. Returns the jobs that lose some of their pods, and more of them when that does not help.
+std::set<GroupName> DecideLosses(const Inventory& inventory, const Jobs& jobs,
+                                 const Situation& situation, std::span<const size_t> pods,
+                                 std::vector<PodLoss>& losses);
+
+// Whether a pod may go or break when its node gets a fault, or is drained. Others on the node
+// count for Forecast::others at most.
+bool IsConcerned(const Inventory& inventory, const Pod& pod, bool drained);
 
 }  // namespace mindgate::what_if

@@ -1,9 +1,7 @@
 #include "what_if/scheduler.h"
 
 #include <algorithm>
-#include <numeric>
-
-#include "base/text.h"
+#include <iterator>
 
 namespace mindgate::what_if {
 namespace {
@@ -52,78 +50,106 @@ struct Use {
   std::map<std::string, int64_t> unnamed{};  // chips of pods that do not say which they use
 };
 
-std::vector<Use> UseOf(const Inventory& inventory, const std::vector<bool>& stays) {
-  std::vector<Use> use(inventory.nodes.size());
-  for (size_t i = 0; i < inventory.pods.size(); ++i) {
-    const Pod& pod = inventory.pods[i];
-    if (!stays[i] || pod.npus == 0) continue;
-    const auto node = inventory.FindNode(pod.node);
-    if (!node) continue;
-    use[*node].asked[pod.resource] += pod.npus;
-    use[*node].chips[pod.resource].insert(pod.chips.begin(), pod.chips.end());
-    if (pod.chips.empty()) use[*node].unnamed[pod.resource] += pod.npus;
+Use UseOf(size_t node, const Scheduler::Floor& floor) {
+  Use use;
+  for (const size_t i : floor.inventory.pods_on[node]) {
+    const Pod& pod = floor.inventory.pods[i];
+    if (!floor.stays[i] || pod.npus == 0) continue;
+    use.asked[pod.resource] += pod.npus;
+    use.chips[pod.resource].insert(pod.chips.begin(), pod.chips.end());
+    if (pod.chips.empty()) use.unnamed[pod.resource] += pod.npus;
   }
   return use;
 }
 
-}  // namespace
-
-Scheduler::Scheduler(const Floor& floor) : inventory_(floor.inventory) {
-  const std::vector<Node>& nodes = inventory_.nodes;
-  std::vector<Use> use = UseOf(inventory_, floor.stays);
-  std::map<std::string, std::vector<int64_t>> room;  // by resource: of each node
-  for (size_t i = 0; i < nodes.size(); ++i) {
-    const Node& node = nodes[i];
-    const NodeFaults* faulty = FaultsOf(floor.faults, node.name);
-    const NodeFaults* before = FaultsOf(floor.reported, node.name);
-    open_.push_back(TakesNewPods(node, floor));
-    if (IsSubHealthyNode(faulty)) sub_healthy_.insert(i);
-    if (!node.taints.empty()) tainted_.insert(i);
-    std::set<std::string> resources;
-    for (const auto& [resource, chips] : node.chips) resources.insert(resource);
-    for (const auto& [resource, count] : node.allocatable) resources.insert(resource);
-    for (const std::string& resource : resources) {
-      std::set<std::string>& free = free_[{i, resource}];
-      int64_t lost = 0;  // what the kubelet does not know of yet
-      const auto chips = node.chips.find(resource);
-      if (chips != node.chips.end()) {
-        for (const std::string& chip : chips->second) {
-          if (IsClosed(faulty, chip)) {
-            const bool now = faulty->devices.unhealthy.contains(chip);
-            const bool known = before != nullptr && before->devices.unhealthy.contains(chip);
-            lost += now && !known ? 1 : 0;
-          } else if (!use[i].chips[resource].contains(chip)) {
-            free.insert(chip);
-          }
-        }
-      }
-      int64_t count = std::ssize(free) - use[i].unnamed[resource];
-      if (const auto offered = node.allocatable.find(resource); offered != node.allocatable.end()) {
-        const int64_t left = offered->second - lost - use[i].asked[resource];
-        count = chips == node.chips.end() ? left : std::min(count, left);
-      }
-      auto& of_resource = room.try_emplace(resource, nodes.size(), 0).first->second;
-      of_resource[i] = std::max<int64_t>(count, 0);
-    }
-  }
-  for (const auto& [resource, of_nodes] : room) {
-    std::vector<simulation::NodeSpec> specs;
-    for (size_t i = 0; i < nodes.size(); ++i) {
-      specs.push_back({nodes[i].name, of_nodes[i], nodes[i].labels, nodes[i].super_pod});
-    }
-    auto& cluster = clusters_.try_emplace(resource, specs).first->second;
-    for (size_t i = 0; i < nodes.size(); ++i) cluster.SetCordoned(i, !open_[i]);
-  }
+std::set<std::string> ResourcesOf(const Node& node) {
+  std::set<std::string> resources;
+  for (const auto& [resource, chips] : node.chips) resources.insert(resource);
+  for (const auto& [resource, count] : node.allocatable) resources.insert(resource);
+  return resources;
 }
 
-simulation::PodNeeds Scheduler::NeedsOf(const Pod& pod, const Request& request) const {
-  simulation::PodNeeds needs{pod.npus, pod.node_selector, request.one_super_pod && pod.npus > 0};
-  std::set<size_t> not_on;
-  if (request.refuses_sub_healthy) not_on = sub_healthy_;
-  for (const size_t node : tainted_) {
-    if (!Tolerates(pod.tolerations, inventory_.nodes[node].taints)) not_on.insert(node);
+// Tolerations of which it is remembered which nodes they leave out: each may leave out all.
+constexpr size_t kMaxRemembered = 64;
+
+}  // namespace
+
+Scheduler::Scheduler(const Floor& floor)
+    : inventory_(floor.inventory), open_(inventory_.nodes.size()), free_(inventory_.nodes.size()) {
+  std::set<std::string> resources;
+  std::vector<simulation::NodeSpec> specs;
+  for (size_t i = 0; i < inventory_.nodes.size(); ++i) {
+    const Node& node = inventory_.nodes[i];
+    resources.merge(ResourcesOf(node));
+    specs.push_back({node.name, 0, node.labels, node.super_pod});
+    if (!node.taints.empty()) tainted_.push_back(i);
   }
-  needs.not_on.assign(not_on.begin(), not_on.end());
+  for (const std::string& resource : resources) clusters_.try_emplace(resource, specs);
+  for (size_t i = 0; i < inventory_.nodes.size(); ++i) Renew(i, floor);
+}
+
+void Scheduler::Renew(size_t i, const Floor& floor) {
+  const Node& node = inventory_.nodes[i];
+  const NodeFaults* faulty = FaultsOf(floor.faults, node.name);
+  const NodeFaults* before = FaultsOf(floor.reported, node.name);
+  open_[i] = TakesNewPods(node, floor);
+  if (IsSubHealthyNode(faulty)) {
+    sub_healthy_.insert(i);
+  } else {
+    sub_healthy_.erase(i);
+  }
+  Use use = UseOf(i, floor);
+  free_[i].clear();
+  for (const std::string& resource : ResourcesOf(node)) {
+    std::set<std::string>& free = free_[i][resource];
+    int64_t lost = 0;  // what the kubelet does not know of yet
+    const auto chips = node.chips.find(resource);
+    if (chips != node.chips.end()) {
+      for (const std::string& chip : chips->second) {
+        if (IsClosed(faulty, chip)) {
+          const bool now = faulty->devices.unhealthy.contains(chip);
+          const bool known = before != nullptr && before->devices.unhealthy.contains(chip);
+          lost += now && !known ? 1 : 0;
+        } else if (!use.chips[resource].contains(chip)) {
+          free.insert(chip);
+        }
+      }
+    }
+    int64_t count = std::ssize(free) - use.unnamed[resource];
+    if (const auto offered = node.allocatable.find(resource); offered != node.allocatable.end()) {
+      const int64_t left = offered->second - lost - use.asked[resource];
+      count = chips == node.chips.end() ? left : std::min(count, left);
+    }
+    clusters_.at(resource).SetNpus(i, std::max<int64_t>(count, 0));
+  }
+  for (auto& [resource, cluster] : clusters_) cluster.SetCordoned(i, !open_[i]);
+}
+
+void Scheduler::Clear() {
+  Release(placed_);
+  placed_.clear();
+}
+
+const std::vector<size_t>& Scheduler::NotToleratedBy(const Pod& pod) {
+  const auto known = not_tolerated_.find(pod.tolerations);
+  if (known != not_tolerated_.end()) return known->second;
+  if (not_tolerated_.size() >= kMaxRemembered) not_tolerated_.clear();
+  std::vector<size_t>& nodes = not_tolerated_[pod.tolerations];
+  for (const size_t node : tainted_) {
+    if (!Tolerates(pod.tolerations, inventory_.nodes[node].taints)) nodes.push_back(node);
+  }
+  return nodes;
+}
+
+simulation::PodNeeds Scheduler::NeedsOf(const Pod& pod, const Request& request) {
+  simulation::PodNeeds needs{pod.npus, pod.node_selector, request.one_super_pod && pod.npus > 0};
+  const std::vector<size_t>& not_tolerated = NotToleratedBy(pod);
+  if (request.refuses_sub_healthy) {
+    std::set_union(not_tolerated.begin(), not_tolerated.end(), sub_healthy_.begin(),
+                   sub_healthy_.end(), std::back_inserter(needs.not_on));
+  } else {
+    needs.not_on = not_tolerated;
+  }
   return needs;
 }
 
@@ -183,6 +209,7 @@ std::vector<std::optional<size_t>> Scheduler::PlaceAll(const std::vector<size_t>
     const auto nodes = cluster->second.Place(numbers, needs, beside);
     // Beside those that stay there may be less room than elsewhere.
     if (!nodes) return fail(std::min(cluster->second.Room(needs, count), count - 1));
+    placed_.insert(placed_.end(), numbers.begin(), numbers.end());
     for (size_t i = 0; i < places.size(); ++i) placed[places[i]] = (*nodes)[i];
     if (request.one_super_pod) beside = nodes->front();
   }
@@ -209,28 +236,13 @@ Scheduler::Answer Scheduler::Place(const Request& request) {
 }
 
 std::set<std::string> Scheduler::TakeChips(size_t node, const Pod& pod) {
-  std::set<std::string>& free = free_[{node, pod.resource}];
+  std::set<std::string>& free = free_[node][pod.resource];
   std::set<std::string> taken;
   while (!free.empty() && std::ssize(taken) < pod.npus) {
     // The sets are in the order of bytes: any chips do.
     taken.insert(free.extract(free.begin()));
   }
   return taken;
-}
-
-std::string ShortageText(const Shortage& shortage) {
-  const bool one = shortage.pods == 1;
-  std::string text = "room for " + std::to_string(shortage.pods) + " more pod" + (one ? "" : "s");
-  if (shortage.npus > 0) {
-    text +=
-        " with " + std::to_string(shortage.npus) + " " + shortage.resource + (one ? "" : " each");
-  }
-  std::vector<std::string> labels;
-  for (const auto& [key, value] : shortage.node_selector) labels.push_back(key + "=" + value);
-  if (!labels.empty()) {
-    text += std::string(one ? " on a node" : " on nodes") + " with " + Join(labels, ", ");
-  }
-  return text + (shortage.one_super_pod ? ", in one super pod" : "");
 }
 
 }  // namespace mindgate::what_if

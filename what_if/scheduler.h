@@ -9,19 +9,10 @@
 
 #include "simulation/cluster.h"
 #include "what_if/inventory.h"
+#include "what_if/shortage.h"
 #include "what_if/survey.h"
 
 namespace mindgate::what_if {
-
-// What would have to be there for pods that found no room.
-struct Shortage {
-  int64_t pods = 0;
-  int64_t npus = 0;  // of each
-  std::string resource{};
-  Labels node_selector{};
-  bool one_super_pod = false;
-  bool operator==(const Shortage&) const = default;
-};
 
 // Puts pods on nodes as the scheduler of `mindgate simulate` does: each on the first node in the
 // order of their names that has enough free chips, pods of a gang together or not at all. A chip is
@@ -38,8 +29,14 @@ class Scheduler {
     const std::set<std::string, std::less<>>& drained;
     const std::vector<bool>& stays;  // by pod: it keeps its chips
   };
-  // `floor` is read only here, but for the inventory, which must outlive it.
+  // `floor` is read only in calls that take it, but for the inventory, which must outlive the
+  // scheduler.
   explicit Scheduler(const Floor& floor);
+
+  // Reads a node again, when what `floor` says of it has changed and nothing is placed.
+  void Renew(size_t node, const Floor& floor);
+  // Takes away all that was placed.
+  void Clear();
 
   struct Request {
     std::vector<size_t> pods{};        // of the inventory
@@ -58,7 +55,8 @@ class Scheduler {
   std::set<std::string> TakeChips(size_t node, const Pod& pod);
 
  private:
-  simulation::PodNeeds NeedsOf(const Pod& pod, const Request& request) const;
+  const std::vector<size_t>& NotToleratedBy(const Pod& pod);
+  simulation::PodNeeds NeedsOf(const Pod& pod, const Request& request);
   std::optional<size_t> PlaceWithoutNpus(const simulation::PodNeeds& needs) const;
   std::vector<std::optional<size_t>> PlaceAll(const std::vector<size_t>& pods,
                                               const Request& request,
@@ -68,12 +66,12 @@ class Scheduler {
   const Inventory& inventory_;
   std::vector<bool> open_;  // by node
   std::set<size_t> sub_healthy_;
-  std::set<size_t> tainted_;
-  std::map<std::string, simulation::Cluster> clusters_;                   // by resource
-  std::map<std::pair<size_t, std::string>, std::set<std::string>> free_;  // by node and resource
+  std::vector<size_t> tainted_;
+  // Nodes that pods with these tolerations do not tolerate.
+  std::map<std::vector<Toleration>, std::vector<size_t>> not_tolerated_;
+  std::map<std::string, simulation::Cluster> clusters_;             // by resource
+  std::vector<std::map<std::string, std::set<std::string>>> free_;  // by node and resource
+  std::vector<size_t> placed_;                                      // pods that need NPUs
 };
-
-// "room for 1 more pod with 8 huawei.com/Ascend910 on a node with pool=blue".
-std::string ShortageText(const Shortage& shortage);
 
 }  // namespace mindgate::what_if

@@ -1,6 +1,7 @@
 #include "what_if/settling.h"
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -18,18 +19,14 @@
 namespace mindgate::what_if {
 namespace {
 
-using InstanceKey = std::pair<std::string, std::string>;
-
 // A job that goes whole may take room from another one, which then goes whole too. Where it does
 // not end, the last round is what is told.
 constexpr int kMaxRounds = 8;
 
-// Pods that are placed, told and counted together.
-struct Members {
-  std::vector<size_t> pods;     // of the inventory
-  const Gang* gang = nullptr;   // null: they are in no PodGroup
-  std::vector<size_t> refused;  // what found no room the last time
-  std::optional<Shortage> shortage;
+// What an instance asked of the scheduler.
+struct Attempt {
+  std::vector<size_t> refused{};  // what found no room the last time
+  std::optional<Shortage> shortage{};
 };
 
 bool HasStrategy(const Pod& pod) {
@@ -45,59 +42,41 @@ schemas::ElasticScaling ScalingOptions() {
   return options;
 }
 
-// What no round changes.
-struct Ground {
-  Ground(const ClusterSnapshot& of, const Hypothesis& hypothesis)
-      : snapshot(of),
-        inventory(TakeInventory(of)),
-        reported(FaultsIn(of)),
-        faults(WithHypothesis(hypothesis, inventory, reported)),
-        drained(DrainedNodes(hypothesis)) {}
-
-  const ClusterSnapshot& snapshot;
-  Inventory inventory;
-  SurveyedFaults reported;
-  SurveyedFaults faults;
-  std::set<std::string, std::less<>> drained;
-};
-
 class Settling {
  public:
-  // `ground` must outlive it.
-  Settling(const Ground& ground, const std::set<GroupName>& widened)
-      : now_(ground.snapshot.taken), inventory_(ground.inventory) {
-    const ClusterSnapshot& snapshot = ground.snapshot;
-    losses_ = LossesOf(snapshot, inventory_, ground.faults, ground.drained, widened);
-    std::vector<bool> stays;
-    for (size_t i = 0; i < inventory_.pods.size(); ++i) stays.push_back(KeepsItsPlace(i));
-    scheduler_.emplace(
-        Scheduler::Floor{inventory_, ground.faults, ground.reported, ground.drained, stays});
-    places_.resize(inventory_.pods.size());
-    for (const json::Value* object : snapshot.scaling_rules) {
-      const json::Value* metadata = json::Find(object, "metadata");
-      if (!schemas::ScalingRuleText(*object)) continue;
-      services_.RuleChanged(
-          json::TextAt(metadata, {"namespace"}), json::TextAt(metadata, {"name"}),
-          std::make_shared<const watcher::scaling::RuleState>(watcher::scaling::RuleOf(*object)));
-    }
+  // What it is given must outlive it. The board has decided about the pods of the part.
+  Settling(const Ground& ground, const Part& part, Board& board)
+      : now_(ground.snapshot.taken),
+        ground_(ground),
+        part_(part),
+        inventory_(ground.inventory),
+        losses_(board.losses()),
+        scheduler_(board.scheduler()) {
     // The phases of their PodGroups are those of before.
     std::set<GroupName> moved;
-    for (size_t i = 0; i < inventory_.pods.size(); ++i) {
+    for (const size_t i : part.pods) {
       const Pod& pod = inventory_.pods[i];
-      if (!pod.pod_group.empty() && !stays[i]) moved.insert({pod.ns, pod.pod_group});
+      if (!pod.pod_group.empty() && !KeepsItsPlace(losses_[i].loss)) {
+        moved.insert({pod.ns, pod.pod_group});
+      }
     }
-    for (const json::Value* object : snapshot.pod_groups) {
-      auto state = watcher::scaling::PodGroupOf(*object);
-      if (state && !(state->has_room() && moved.contains({state->service.ns, state->name}))) {
-        services_.Changed(
-            nullptr, std::make_shared<const watcher::scaling::PodGroupState>(*std::move(state)));
+    for (const size_t number : part.families) {
+      const Family& family = ground.families[number];
+      for (const watcher::scaling::ServiceKey& service : family.services) {
+        const auto rule = ground.rules.find({service.ns, service.rule});
+        if (rule != ground.rules.end()) {
+          services_.RuleChanged(service.ns, service.rule, rule->second);
+        }
+      }
+      for (const watcher::scaling::PodGroupPtr& state : family.pod_groups) {
+        if (state->has_room() && moved.contains({state->service.ns, state->name})) continue;
+        services_.Changed(nullptr, state);
       }
     }
   }
 
   void Run() {
-    GroupPods();
-    for (size_t i = 0; i < inventory_.pods.size(); ++i) EnterService(i);
+    for (const size_t pod : part_.pods) EnterService(pod);
     for (bool waited = false;;) {
       bool changed = GrantAndWithdraw();
       changed = PlaceAll() || changed;
@@ -110,17 +89,17 @@ class Settling {
 
   // Adds the jobs that lost only their faulty pods and do not run again. A pod behind a gate is
   // waited for.
-  bool Widen(std::set<GroupName>& widened) const {
+  bool Widen(const std::set<GroupName>& may_widen, std::set<GroupName>& widened) const {
     bool any = false;
-    for (const GroupName& job : losses_.may_widen) {
-      const auto found = instances_.find(job);
-      if (found == instances_.end() || IsComplete(found->second)) continue;
-      any = widened.insert(job).second || any;
+    for (const size_t number : part_.instances) {
+      const Instance& instance = ground_.instances[number];
+      if (!may_widen.contains(instance.key) || IsComplete(instance)) continue;
+      any = widened.insert(instance.key).second || any;
     }
     return any;
   }
 
-  // All but the inventory.
+  // All but the chips of what was placed.
   Settled Tell() {
     Settled settled;
     std::map<std::pair<watcher::scaling::ServiceKey, std::string>, std::string>
@@ -134,9 +113,10 @@ class Settling {
         reasons[{key, outcome.instance}] = outcome.reason;
       }
     }
-    for (const auto& [key, members] : instances_) {
-      SettledInstance& instance = settled.instances[key];
-      instance.told = Describe(members, instance.missing);
+    for (const size_t number : part_.instances) {
+      const Instance& members = ground_.instances[number];
+      SettledInstance& instance = settled.instances[members.key];
+      instance.told = Describe(number, instance.missing);
       if (instance.told.fate != Fate::kHeld) continue;
       for (const size_t pod : members.pods) {
         const auto state = states_.find(pod);
@@ -144,38 +124,31 @@ class Settling {
         instance.told.why = reasons[{ServiceKeyOf(*state->second), state->second->instance}];
       }
     }
-    for (size_t i = 0; i < inventory_.pods.size(); ++i) {
-      const Loss loss = losses_.pods[i].loss;
-      if (loss == Loss::kGoes || loss == Loss::kLost) settled.gone.push_back(i);
-      if (!places_[i]) continue;
-      settled.placed.push_back(
-          {i, *places_[i], scheduler_->TakeChips(*places_[i], inventory_.pods[i])});
+    for (const size_t pod : part_.pods) {
+      const Loss loss = losses_[pod].loss;
+      if (loss == Loss::kGoes || loss == Loss::kLost) settled.gone.push_back(pod);
     }
-    settled.others = losses_.others;
+    for (const auto& [pod, node] : places_) settled.placed.push_back({pod, node, {}});
     return settled;
   }
 
  private:
-  bool KeepsItsPlace(size_t pod) const {
-    const Loss loss = losses_.pods[pod].loss;
-    return loss == Loss::kStays || loss == Loss::kBroken;
-  }
   bool NeedsAPlace(size_t pod) const {
-    const Loss loss = losses_.pods[pod].loss;
-    return (loss == Loss::kGoes || loss == Loss::kWaits) && !places_[pod];
+    const Loss loss = losses_[pod].loss;
+    return (loss == Loss::kGoes || loss == Loss::kWaits) && !places_.contains(pod);
   }
   bool IsHeld(size_t pod) const {
     const auto state = states_.find(pod);
     if (state != states_.end()) return state->second->gate.has_value();
-    return losses_.pods[pod].loss == Loss::kWaits && inventory_.pods[pod].gated;
+    return losses_[pod].loss == Loss::kWaits && inventory_.pods[pod].gated;
   }
   bool IsThere(size_t pod) const {
-    const Loss loss = losses_.pods[pod].loss;
+    const Loss loss = losses_[pod].loss;
     return loss != Loss::kLost && loss != Loss::kIgnored;
   }
 
   // Whether it has a place for as many as are bound together, or waits for a gate.
-  bool IsComplete(const Members& members) const {
+  bool IsComplete(const Instance& members) const {
     if (members.gang == nullptr) return true;
     int64_t there = 0;
     int64_t placed = 0;
@@ -188,26 +161,11 @@ class Settling {
     return placed >= std::min(members.gang->Together(there), there);
   }
 
-  void GroupPods() {
-    for (size_t i = 0; i < inventory_.pods.size(); ++i) {
-      const Pod& pod = inventory_.pods[i];
-      const auto gang = inventory_.gangs.find({pod.ns, pod.pod_group});
-      // No two of them are the same: an owner has a '/', a PodGroup's name has none.
-      const bool known = gang != inventory_.gangs.end();
-      const std::string& key = known                   ? pod.pod_group
-                               : pod.lws_group.empty() ? pod.owner
-                                                       : pod.lws_group;
-      Members& members = instances_[{pod.ns, key}];
-      members.pods.push_back(i);
-      if (known) members.gang = &gang->second;
-    }
-  }
-
   // --- elastic scaling ---------------------------------------------------------------------------
 
   void EnterService(size_t index) {
     const Pod& pod = inventory_.pods[index];
-    const Loss loss = losses_.pods[index].loss;
+    const Loss loss = losses_[index].loss;
     auto state = watcher::scaling::PodOf(*pod.entry);
     if (!state || !IsThere(index)) return;
     state->deleted = false;
@@ -271,33 +229,25 @@ class Settling {
   // --- placement ---------------------------------------------------------------------------------
 
   // By priority, the highest first, then by age.
-  using Turn = std::tuple<int64_t, Time, InstanceKey>;
-
-  Turn TurnOf(const InstanceKey& key, const Members& members) const {
-    int64_t priority = 0;
-    Time created = Time::max();
-    for (const size_t i : members.pods) {
-      priority = std::max(priority, inventory_.pods[i].priority);
-      created = std::min(created, inventory_.pods[i].created);
-    }
-    if (members.gang != nullptr) created = members.gang->created;
-    return {-priority, created, key};
-  }
+  using Turn = std::tuple<int64_t, Time, size_t>;
 
   bool PlaceAll() {
     std::set<Turn> turns;
-    for (const auto& [key, members] : instances_) {
-      const bool waits = std::any_of(members.pods.begin(), members.pods.end(), [this](size_t pod) {
-        return NeedsAPlace(pod) && !IsHeld(pod);
-      });
-      if (waits) turns.insert(TurnOf(key, members));
+    for (const size_t number : part_.instances) {
+      const Instance& instance = ground_.instances[number];
+      const bool waits =
+          std::any_of(instance.pods.begin(), instance.pods.end(),
+                      [this](size_t pod) { return NeedsAPlace(pod) && !IsHeld(pod); });
+      if (waits) turns.emplace(-instance.priority, instance.created, number);
     }
     bool any = false;
-    for (const Turn& turn : turns) any = Place(instances_.at(std::get<InstanceKey>(turn))) || any;
+    for (const Turn& turn : turns) any = Place(std::get<size_t>(turn)) || any;
     return any;
   }
 
-  bool Place(Members& members) {
+  bool Place(size_t number) {
+    const Instance& members = ground_.instances[number];
+    Attempt& attempt = attempts_[number];
     Scheduler::Request request;
     int64_t there = 0;
     int64_t placed = 0;
@@ -310,12 +260,13 @@ class Settling {
         request.refuses_sub_healthy |= HasStrategy(inventory_.pods[pod]);
       } else {
         ++placed;
+        const auto place = places_.find(pod);
         request.beside =
-            places_[pod] ? places_[pod] : inventory_.FindNode(inventory_.pods[pod].node);
+            place != places_.end() ? std::optional(place->second) : inventory_.pods[pod].on;
       }
     }
     // Room does not come back: what found none need not try again.
-    if (request.pods == members.refused) return false;
+    if (request.pods == attempt.refused) return false;
     if (members.gang != nullptr) {
       const int64_t together = std::min(members.gang->Together(there), there);
       request.together = static_cast<size_t>(std::max<int64_t>(together - placed, 0));
@@ -323,13 +274,16 @@ class Settling {
       // Those that it lacks are behind the gate.
       if (request.together > request.pods.size()) return false;
     }
-    const Scheduler::Answer answer = scheduler_->Place(request);
-    members.shortage = answer.shortage;
-    members.refused.clear();
+    const Scheduler::Answer answer = scheduler_.Place(request);
+    attempt.shortage = answer.shortage;
+    attempt.refused.clear();
     for (size_t i = 0; i < request.pods.size(); ++i) {
       const size_t pod = request.pods[i];
-      places_[pod] = answer.nodes[i];
-      if (!answer.nodes[i]) members.refused.push_back(pod);
+      if (answer.nodes[i]) {
+        places_[pod] = *answer.nodes[i];
+      } else {
+        attempt.refused.push_back(pod);
+      }
       const auto state = states_.find(pod);
       if (state == states_.end()) continue;
       watcher::scaling::PodState next = *state->second;
@@ -342,13 +296,13 @@ class Settling {
       }
       Put(pod, std::move(next));
     }
-    return members.refused.size() < request.pods.size();
+    return attempt.refused.size() < request.pods.size();
   }
 
   // --- what is told ------------------------------------------------------------------------------
 
   void AddStep(size_t pod, InstanceForecast& told) const {
-    const PodLoss& loss = losses_.pods[pod];
+    const PodLoss& loss = losses_[pod];
     if (!loss.deed) return;
     auto step = std::find_if(told.steps.begin(), told.steps.end(), [&](const Step& one) {
       return one.deed == *loss.deed && one.why == loss.why;
@@ -357,7 +311,8 @@ class Settling {
     step->pods.push_back(inventory_.pods[pod].name);
   }
 
-  InstanceForecast Describe(const Members& members, size_t& missing) const {
+  InstanceForecast Describe(size_t number, size_t& missing) const {
+    const Instance& members = ground_.instances[number];
     const Pod& first = inventory_.pods[members.pods.front()];
     InstanceForecast told{.ns = first.ns, .owner = first.owner, .pod_group = first.pod_group};
     if (members.gang == nullptr) told.pod_group.clear();
@@ -368,7 +323,7 @@ class Settling {
     size_t lost = 0;
     for (const size_t i : members.pods) {
       const Pod& pod = inventory_.pods[i];
-      const PodLoss& loss = losses_.pods[i];
+      const PodLoss& loss = losses_[i];
       told.is_new = told.is_new || pod.is_new;
       if (loss.loss != Loss::kIgnored) ++told.pods;
       if (!loss.hit.empty()) told.hits.push_back({pod.name, pod.node, loss.hit});
@@ -376,9 +331,11 @@ class Settling {
       if (told.mend.empty()) told.mend = loss.mend;
       if (loss.loss == Loss::kGoes || loss.loss == Loss::kWaits) {
         const bool was_placed = loss.loss == Loss::kGoes;
+        const auto place = places_.find(i);
+        const bool placed = place != places_.end();
         told.moves.push_back({pod.name, was_placed ? pod.node : "",
-                              places_[i] ? inventory_.nodes[*places_[i]].name : ""});
-        (places_[i] ? serving : IsHeld(i) ? held : homeless) += 1;
+                              placed ? inventory_.nodes[place->second].name : ""});
+        (placed ? serving : IsHeld(i) ? held : homeless) += 1;
       }
       serving += loss.loss == Loss::kStays ? 1 : 0;
       broken += loss.loss == Loss::kBroken ? 1 : 0;
@@ -392,6 +349,8 @@ class Settling {
     std::stable_sort(told.steps.begin(), told.steps.end(),
                      [&](const Step& a, const Step& b) { return turn(a) < turn(b); });
     missing = homeless + held + broken + lost;
+    const auto attempt = attempts_.find(number);
+    if (homeless + held > 0 && attempt != attempts_.end()) told.shortage = attempt->second.shortage;
     if (broken > 0) {
       told.fate = Fate::kBroken;
     } else if (lost > 0) {
@@ -400,7 +359,7 @@ class Settling {
       const bool is_job = members.gang != nullptr && members.gang->of_job;
       told.fate = serving == 0 || is_job ? Fate::kNoRoom : Fate::kPartly;
       told.why = "there is no room for " + std::to_string(homeless) + " of its pods";
-      if (members.shortage) told.mend = ShortageText(*members.shortage);
+      if (told.shortage) told.mend = ShortageText(*told.shortage);
     } else if (held > 0) {
       told.fate = Fate::kHeld;
     }
@@ -409,11 +368,13 @@ class Settling {
 
   const schemas::ElasticScaling options_ = ScalingOptions();
   Time now_;
+  const Ground& ground_;
+  const Part& part_;
   const Inventory& inventory_;
-  Losses losses_;
-  std::optional<Scheduler> scheduler_;
-  std::vector<std::optional<size_t>> places_;  // by pod: where it went
-  std::map<InstanceKey, Members> instances_;
+  const std::vector<PodLoss>& losses_;
+  Scheduler& scheduler_;
+  std::map<size_t, size_t> places_;     // by pod: where it went
+  std::map<size_t, Attempt> attempts_;  // by instance
   watcher::scaling::ServiceIndex services_;
   std::map<size_t, watcher::scaling::PodPtr> states_;  // of pods under a scaling rule
   std::map<std::pair<std::string, std::string>, size_t> by_name_;
@@ -437,29 +398,48 @@ json::Json PlacedEntry(const json::Value& entry, const std::string& node,
 
 }  // namespace
 
-Settled Settle(const ClusterSnapshot& snapshot, const Hypothesis& hypothesis) {
-  Ground ground(snapshot, hypothesis);
-  std::set<GroupName> widened;
+Settled SettlePart(const Ground& ground, const Part& part, Situation situation,
+                   std::span<const size_t> also, std::span<const size_t> nodes, Board& board) {
+  std::vector<size_t> pods;
+  std::set_union(part.pods.begin(), part.pods.end(), also.begin(), also.end(),
+                 std::back_inserter(pods));
   for (int round = 1;; ++round) {
-    Settling settling(ground, widened);
+    const std::set<GroupName> may_widen = board.Decide(situation, pods, nodes);
+    Settling settling(ground, part, board);
     settling.Run();
-    if (round < kMaxRounds && settling.Widen(widened)) continue;
+    if (round < kMaxRounds && settling.Widen(may_widen, situation.widened)) continue;
     Settled settled = settling.Tell();
-    settled.inventory = std::move(ground.inventory);
+    settled.others = board.others();
     return settled;
   }
 }
 
-ClusterSnapshot AfterSettling(const ClusterSnapshot& snapshot, const Settled& settled) {
-  ClusterSnapshot after = snapshot;
+Settled Settle(const Ground& ground, const Hypothesis& hypothesis) {
+  SurveyedFaults faults = ground.reported;
+  Suppose(hypothesis, ground.inventory, faults);
+  const std::set<std::string, std::less<>> drained = DrainedNodes(hypothesis);
+  std::vector<size_t> nodes;
+  for (const std::string& name : NodesOf(hypothesis)) {
+    if (const auto node = ground.inventory.FindNode(name)) nodes.push_back(*node);
+  }
+  Board board(ground);
+  Settled settled = SettlePart(ground, Whole(ground), {faults, drained}, {}, nodes, board);
+  for (Placed& placed : settled.placed) {
+    placed.chips = board.scheduler().TakeChips(placed.node, ground.inventory.pods[placed.pod]);
+  }
+  return settled;
+}
+
+ClusterSnapshot AfterSettling(const Ground& ground, const Settled& settled) {
+  const Inventory& inventory = ground.inventory;
+  ClusterSnapshot after = ground.snapshot;
   std::set<const json::Value*> replaced;
-  for (const size_t pod : settled.gone) replaced.insert(settled.inventory.pods[pod].entry);
+  for (const size_t pod : settled.gone) replaced.insert(inventory.pods[pod].entry);
   json::Json entries = json::Json::array();
   for (const Placed& placed : settled.placed) {
-    const Pod& pod = settled.inventory.pods[placed.pod];
+    const Pod& pod = inventory.pods[placed.pod];
     replaced.insert(pod.entry);
-    entries.push_back(
-        PlacedEntry(*pod.entry, settled.inventory.nodes[placed.node].name, placed.chips));
+    entries.push_back(PlacedEntry(*pod.entry, inventory.nodes[placed.node].name, placed.chips));
   }
   std::erase_if(after.pods, [&](const json::Value* pod) { return replaced.contains(pod); });
   const auto document = std::make_shared<const json::Document>(entries);

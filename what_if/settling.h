@@ -4,13 +4,16 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "watcher/scaling/decision.h"
 #include "watcher/scaling/pod.h"
+#include "what_if/board.h"
 #include "what_if/forecast.h"
+#include "what_if/ground.h"
 
 namespace mindgate::what_if {
 
@@ -32,14 +35,13 @@ struct SettledService {
   watcher::scaling::Decision decision{};
 };
 
-// A cluster after everything has come to rest.
+// A cluster after everything has come to rest, or a part of it.
 struct Settled {
-  Inventory inventory{};
-  std::map<std::pair<std::string, std::string>, SettledInstance> instances{};  // by ns and key
+  std::map<InstanceKey, SettledInstance> instances{};
   std::map<watcher::scaling::ServiceKey, SettledService> services{};
   std::vector<Placed> placed{};
   std::vector<size_t> gone{};  // pods that go, whether they come back or not
-  size_t others = 0;           // Forecast::others
+  size_t others = 0;           // Forecast::others, of the whole cluster
 };
 
 // Lets the hypothesis happen: what is faulty goes as MindCluster's plugin decides
@@ -48,12 +50,21 @@ struct Settled {
 // scaling rule wait behind the gate until the rule wants them (watcher/scaling). It ends when
 // nothing moves any more, also after `start_deadline`: what has no room no longer holds its
 // siblings back then. Pods that have a node and start are taken to run.
-Settled Settle(const ClusterSnapshot& snapshot, const Hypothesis& hypothesis);
+Settled Settle(const Ground& ground, const Hypothesis& hypothesis);
+
+// The same of a part of the cluster, on a board that has decided about the rest. `also` are pods of
+// other families about which the situation decides something, in ascending order; `nodes` are those
+// of which it differs from the board's. Chips are not given.
+Settled SettlePart(const Ground& ground, const Part& part, Situation situation,
+                   std::span<const size_t> also, std::span<const size_t> nodes, Board& board);
 
 // How one cluster differs from another: what is there only in `before` is not told.
 Forecast Compare(const Settled& before, const Settled& after);
+// Only these services are compared.
+Forecast Compare(const Settled& before, const Settled& after,
+                 const std::set<watcher::scaling::ServiceKey>& services);
 
 // The snapshot as it would be then.
-ClusterSnapshot AfterSettling(const ClusterSnapshot& snapshot, const Settled& settled);
+ClusterSnapshot AfterSettling(const Ground& ground, const Settled& settled);
 
 }  // namespace mindgate::what_if
