@@ -1,0 +1,89 @@
+// Many questions about one cluster have the answers that single questions have.
+#include "what_if/forecaster.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "support/random_cluster.h"
+#include "support/small_cluster.h"
+#include "support/told_forecast.h"
+#include "what_if/each_loss.h"
+
+namespace mindgate::what_if {
+namespace {
+
+using ::mindgate::testing::Json;
+using ::mindgate::testing::RandomCluster;
+using ::mindgate::testing::SmallCluster;
+using ::mindgate::testing::Told;
+
+void Append(std::vector<SingleLoss> more, std::vector<SingleLoss>& losses) {
+  std::move(more.begin(), more.end(), std::back_inserter(losses));
+}
+
+void ExpectSame(const Forecast& got, const Forecast& want, const std::string& where) {
+  EXPECT_EQ(Told(got), Told(want)) << where;
+  EXPECT_TRUE(got == want) << where;
+}
+
+// The same board serves all questions, so that what one leaves behind shows in the next.
+TEST(Forecaster, AnswersAsSingleQuestionsDo) {
+  size_t stopped = 0;
+  size_t asked = 0;
+  for (unsigned seed = 0; seed < 50; ++seed) {
+    RandomCluster random(seed);
+    const ClusterSnapshot snapshot = random.cluster().Snapshot();
+    const Ground ground(snapshot);
+    Forecaster forecaster(ground);
+    std::vector<SingleLoss> losses = EachNode(ground.inventory);
+    Append(EachDrain(ground.inventory), losses);
+    Append(EachValue(ground.inventory, "rack"), losses);
+    std::vector<SingleLoss> cards = EachCard(ground.inventory);
+    for (int i = 0; i < 4; ++i) {
+      losses.push_back(cards[static_cast<size_t>(random.Below(static_cast<int>(cards.size())))]);
+    }
+    losses.push_back({"nothing"});
+    losses.push_back(losses.front());
+    for (const SingleLoss& loss : losses) {
+      const Forecast want = ForecastOf(snapshot, loss.hypothesis);
+      ExpectSame(forecaster.Of(loss.hypothesis), want,
+                 "seed " + std::to_string(seed) + ", " + loss.name);
+      ++asked;
+      stopped += want.fine() ? 0 : 1;
+    }
+  }
+  EXPECT_GT(stopped, asked / 5);
+  EXPECT_GT(asked - stopped, asked / 5);
+}
+
+// Two losses at once, codes and drains.
+TEST(Forecaster, AnswersAnyQuestion) {
+  for (unsigned seed = 100; seed < 120; ++seed) {
+    RandomCluster random(seed);
+    const ClusterSnapshot snapshot = random.cluster().Snapshot();
+    const Ground ground(snapshot);
+    Forecaster forecaster(ground);
+    const Question questions[] = {
+        {.nodes = {"n0", "n1"}},
+        {.cards = {"n0/0"}, .drains = {"rack=r0"}},
+        {.faults = {"80E18005@n0/1", "2C000031@n1"}},
+        {.faults = {"0000001D@n0"}},
+        {.faults = {"[0x00f103b6,155908,na,na]@n2"}},
+        {.nodes = {"n2"}, .faults = {"220001001@n0"}, .drains = {"rack in (r0,r1)"}},
+    };
+    for (const Question& question : questions) {
+      const auto hypothesis = ReadQuestion(question, snapshot, ground.inventory);
+      ASSERT_TRUE(hypothesis) << hypothesis.error().front().what;
+      ExpectSame(forecaster.Of(*hypothesis), ForecastOf(snapshot, *hypothesis),
+                 "seed " + std::to_string(seed));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace mindgate::what_if

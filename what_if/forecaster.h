@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstddef>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "what_if/board.h"
+#include "what_if/forecast.h"
+#include "what_if/ground.h"
+#include "what_if/settling.h"
+
+namespace mindgate::what_if {
+
+// Answers many questions about one cluster, each as ForecastOf does. What no question changes is
+// decided once; each then takes the time of the pods that it concerns, and of those that wait for a
+// place anyway. One thread at a time.
+class Forecaster {
+ public:
+  // `ground` must outlive it.
+  explicit Forecaster(const Ground& ground);
+
+  Forecast Of(const Hypothesis& hypothesis);
+
+ private:
+  const Ground& ground_;
+  const std::set<std::string, std::less<>> none_{};  // nodes that are drained without a question
+  SurveyedFaults faults_;  // those that are reported, but while a question is answered
+  Board board_;            // likewise without a hypothesis
+  Settled before_;
+  std::set<size_t> waiting_;           // families that place pods without a hypothesis
+  std::vector<InstanceKey> standing_;  // instances that every forecast has
+};
+
+}  // namespace mindgate::what_if
