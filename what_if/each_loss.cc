@@ -60,8 +60,8 @@ std::vector<SingleLoss> EachValue(const Inventory& inventory, std::string_view l
 }
 
 size_t Impact::services_down() const {
-  return static_cast<size_t>(std::count_if(
-      shrunk.begin(), shrunk.end(), [](const ServiceForecast& one) { return !one.after; }));
+  return static_cast<size_t>(std::count_if(shrunk.begin(), shrunk.end(),
+                                           [](const ServiceForecast& one) { return !one.after; }));
 }
 
 Impact ImpactOf(std::string name, const Forecast& forecast) {
