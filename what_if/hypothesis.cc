@@ -151,12 +151,27 @@ class Reader {
     hypothesis_.codes.push_back({*code, node->name, chip.value_or("")});
   }
 
+  // Names with commas between them, of which one at least is a node's.
+  bool ReadDrainedNodes(const std::string& text) {
+    std::vector<std::string> names;
+    for (const std::string_view word : Split(text, ',')) names.emplace_back(Trim(word));
+    const auto is_node = [&](const std::string& name) { return inventory_.FindNode(name); };
+    if (std::none_of(names.begin(), names.end(), is_node)) return false;
+    std::sort(names.begin(), names.end(), NaturalLess);
+    names.erase(std::unique(names.begin(), names.end()), names.end());
+    for (const std::string& name : names) FindNode(name, "--drain " + text);
+    hypothesis_.drains.push_back({"", std::move(names)});
+    return true;
+  }
+
   void ReadDrain(const std::string& text) {
+    if (ReadDrainedNodes(text)) return;
     const std::string where = "--drain " + Quote(text);
     const auto selector = kube::ParseLabelSelector(text);
     if (!selector) {
       Complain(where + ": " + selector.error().message(),
-               "write a label selector of nodes, as in pool=blue or 'zone in (a,b)'");
+               "write names of nodes, as in npu-3,npu-4, or a label selector of them, as in "
+               "pool=blue or 'zone in (a,b)'");
       return;
     }
     Drain drain{text, {}};
@@ -167,6 +182,11 @@ class Reader {
       drain.nodes.push_back(json::TextAt(object, {"metadata", "name"}));
     }
     if (drain.nodes.empty()) {
+      // A word alone is a label's key, or the name of a node that is not there.
+      if (text.find_first_of("=!()/, ") == std::string::npos) {
+        FindNode(text, where);
+        return;
+      }
       Complain(where + ": no node has such labels",
                "`kubectl get nodes --show-labels` shows the labels of all nodes");
       return;
@@ -326,7 +346,10 @@ std::vector<std::string> Sentences(const Hypothesis& hypothesis) {
                         "): " + std::string(EffectText(EffectOfStaying(raised.code))));
   }
   for (const Drain& drain : hypothesis.drains) {
-    sentences.push_back("the nodes with " + drain.selector + " are drained: " + Few(drain.nodes));
+    sentences.push_back(
+        drain.selector.empty()
+            ? Few(drain.nodes) + (drain.nodes.size() == 1 ? " is" : " are") + " drained"
+            : "the nodes with " + drain.selector + " are drained: " + Few(drain.nodes));
   }
   return sentences;
 }

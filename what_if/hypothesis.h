@@ -18,7 +18,7 @@ struct Question {
   std::vector<std::string> nodes{};   // "npu-3": it is lost
   std::vector<std::string> cards{};   // "npu-3/5", "npu-3/Ascend910-5": it breaks
   std::vector<std::string> faults{};  // "80E18005@npu-3/5", "2C000031@npu-3"
-  std::vector<std::string> drains{};  // label selectors of nodes
+  std::vector<std::string> drains{};  // "npu-3,npu-4", or label selectors of nodes
 
   bool empty() const { return nodes.empty() && cards.empty() && faults.empty() && drains.empty(); }
 };
@@ -36,7 +36,7 @@ struct RaisedCode {
 };
 
 struct Drain {
-  std::string selector;
+  std::string selector;            // empty: they are named one by one
   std::vector<std::string> nodes;  // by name
 };
 

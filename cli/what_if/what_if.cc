@@ -86,16 +86,51 @@ std::vector<what_if::ManifestObject> ObjectsOf(
   return objects;
 }
 
+// Where nodes cannot be drained all at once.
+std::optional<what_if::DrainOrder> DrainsOneByOne(const WhatIfOptions& options,
+                                                  const Ground& ground,
+                                                  const what_if::Hypothesis& hypothesis,
+                                                  const what_if::Answer& answer) {
+  const auto drained = what_if::DrainedNodes(hypothesis);
+  const bool drains_only =
+      hypothesis.chips.empty() && hypothesis.lost.empty() && hypothesis.codes.empty();
+  if (!drains_only || drained.size() < 2 || !options.manifests.empty() || answer.fine()) {
+    return std::nullopt;
+  }
+  return what_if::OrderOfDrains(ground.snapshot, {drained.begin(), drained.end()});
+}
+
+// Whether something is asked, and only one thing.
+bool IsQuestion(const WhatIfOptions& options, Streams& io) {
+  const EachOptions& each = options.each;
+  if (!each.any() && options.question.empty() && options.manifests.empty()) {
+    PrintError(io.err, "nothing is supposed to happen",
+               "give --node, --card, --fault, --drain, --manifest or --each-node");
+    return false;
+  }
+  if (!each.any()) return true;
+  const int kinds = (each.node ? 1 : 0) + (each.card ? 1 : 0) + (each.label.empty() ? 0 : 1);
+  if (kinds > 1 || !options.question.empty() || !options.manifests.empty()) {
+    PrintError(io.err, "--each-node, --each-card and --each suppose one loss at a time",
+               "give one of them, without --node, --card, --fault, --drain and --manifest");
+    return false;
+  }
+  if (options.output == "html") {
+    PrintError(io.err, "-o html is for one question", "write -o text, wide or json");
+    return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 int RunWhatIf(const WhatIfOptions& options, Streams& io) {
-  if (options.question.empty() && options.manifests.empty()) {
-    PrintError(io.err, "nothing is supposed to happen",
-               "give --node, --card, --fault, --drain or --manifest");
-    return kExitUnusable;
-  }
+  if (!IsQuestion(options, io)) return kExitUnusable;
   const auto ground = ReadGround(options, io);
   if (!ground) return kExitUnusable;
+  if (options.each.any()) {
+    return RunEach(options.each, ground->snapshot, options.output, options.color, io);
+  }
   const auto hypothesis = what_if::ReadQuestion(options.question, ground->snapshot,
                                                 what_if::TakeInventory(ground->snapshot));
   if (!hypothesis) {
@@ -114,8 +149,13 @@ int RunWhatIf(const WhatIfOptions& options, Streams& io) {
       {.scheduler = ground->config.scheduler, .npu_resources = ground->config.npu_resources});
   const WarningSink warn = PrintWarnings(io.err);
   for (const std::string& problem : answer.problems) warn(problem);
-  const WhatIfReport report{ground->snapshot.taken, what_if::Sentences(*hypothesis),
-                            options.manifests, answer, ground->grace_over_time};
+  const WhatIfReport report{ground->snapshot.taken,
+                            what_if::Sentences(*hypothesis),
+                            options.manifests,
+                            answer,
+                            ground->grace_over_time,
+                            options.output == "wide",
+                            DrainsOneByOne(options, *ground, *hypothesis, answer)};
   if (options.output == "json") {
     PrintWhatIfJson(report, io.out);
   } else if (options.output == "html") {
@@ -147,12 +187,21 @@ void AddWhatIf(CLI::App& parent, Streams& io, int& exit_code) {
            "switches; may be repeated",
            "FAULT", "CODE@PLACE");
   add_list("--drain", options->question.drains,
-           "Label selector for nodes that are cordoned and emptied; may be repeated", "DRAIN",
-           "SELECTOR");
+           "Nodes that are cordoned and emptied, with commas, or a label selector of them; may be "
+           "repeated",
+           "DRAIN", "NODES");
   add_list("--manifest", options->manifests,
            "File, folder, glob, http(s) URL, or -, with objects that count as applied before "
            "anything fails; may be repeated",
            "MANIFEST", "PATH");
+  AddSwitch(*command, "--each-node", options->each.node,
+            "Suppose the loss of each node alone, and show the worst first (N-1)",
+            "WHAT_IF_EACH_NODE");
+  AddSwitch(*command, "--each-card", options->each.card, "Likewise of each card",
+            "WHAT_IF_EACH_CARD");
+  AddFlag(*command, "--each", options->each.label,
+          "Likewise of all nodes with the same value of a label, such as their rack",
+          "WHAT_IF_EACH", "LABEL");
   AddFlag(*command, "--snapshot", options->snapshot,
           "File of `mindgate snapshot`, or - for standard input, instead of the live cluster",
           "WHAT_IF_SNAPSHOT", "FILE");
@@ -162,13 +211,14 @@ void AddWhatIf(CLI::App& parent, Streams& io, int& exit_code) {
           "CONFIG", "FILE");
   SetChoices(
       *AddFlag(*command, "-o,--output", options->output, "Output format", "WHAT_IF_OUTPUT", "TEXT"),
-      {"text", "json", "html"});
+      {"text", "wide", "json", "html"});
   AddColorOption(*command, options->color);
   AddKubeFlags(*command, options->cluster);
   command->footer(
       R"(Everything that is given happens at once. MindCluster's decisions, LeaderWorkerSet, the rules of elastic scaling and
 the scheduler of `mindgate simulate` then act until nothing moves any more. Nothing is written to the cluster.
-Processors, memory, affinity, disruption budgets and the links between chips are not looked at.
+Processors, memory, affinity, disruption budgets and the links between chips are not considered.
+--each-node, --each-card and --each answer one question after the other, each about one loss.
 Exit codes: 0 everything finds its place again, 1 something stays down, is broken or shrinks, 2 the arguments, the
 snapshot or a manifest are invalid, or the cluster cannot be read.
 
@@ -176,7 +226,10 @@ Examples:
   mindgate what-if --node npu-3
   mindgate what-if --card npu-3/5 --card npu-4/0
   mindgate what-if --fault 80E18005@npu-3/5 -o json
-  mindgate what-if --drain pool=blue && kubectl drain -l pool=blue
+  mindgate what-if --drain pool=blue && kubectl drain -l pool=blue --ignore-daemonsets
+  mindgate what-if --drain npu-3,npu-4
+  mindgate what-if --each-node
+  mindgate what-if --each topology.kubernetes.io/zone -o wide
   mindgate what-if --manifest chat.yaml --node npu-3 --snapshot cluster.json)");
   command->callback([options, &io, &exit_code] { exit_code = RunWhatIf(*options, io); });
 }

@@ -5,6 +5,7 @@
 
 #include "cli/console/paint.h"
 #include "cli/console/streams.h"
+#include "cli/what_if/what_if_each.h"
 #include "kube/access.h"
 #include "what_if/hypothesis.h"
 
@@ -13,10 +14,11 @@ namespace mindgate::cli {
 struct WhatIfOptions {
   kube::AccessFlags cluster = {};
   what_if::Question question = {};
+  EachOptions each = {};                    // asked instead of `question`
   std::vector<std::string> manifests = {};  // files, folders, globs or "-"
   std::string snapshot = {};                // a file, or "-"; empty: the live cluster
   std::string config_file = {};             // for the admission of the manifests
-  std::string output = "text";              // or "json", "html"
+  std::string output = "text";              // or "wide", "json", "html"
   ColorMode color = ColorMode::kAuto;
 };
 

@@ -74,27 +74,58 @@ std::string ShapeText(const std::optional<size_t>& shape, size_t shapes) {
   return shape ? std::to_string(*shape + 1) + " of " + std::to_string(shapes) : "none";
 }
 
-void PrintForecast(const std::string& title, const Forecast& forecast,
-                   std::chrono::seconds grace_over_time, const Paint& paint, std::ostream& out) {
-  out << title << "\n";
-  for (const InstanceForecast& instance : forecast.instances) {
+// So many are shown whole, what is no trouble; more are counted.
+constexpr size_t kMaxUnfolded = 3;
+
+using Instances = std::vector<const InstanceForecast*>;
+
+void PrintInstances(const Instances& instances, std::chrono::seconds grace_over_time,
+                    const Paint& paint, std::ostream& out) {
+  for (const InstanceForecast* instance : instances) {
     out << "\n"
-        << paint(Color::kBold, InstanceTitle(instance)) << ": "
-        << paint(ColorOf(instance), InstanceVerdict(instance)) << "\n";
-    for (const auto& [word, text] : InstanceRows(instance, grace_over_time)) {
+        << paint(Color::kBold, InstanceTitle(*instance)) << ": "
+        << paint(ColorOf(*instance), InstanceVerdict(*instance)) << "\n";
+    for (const auto& [word, text] : InstanceRows(*instance, grace_over_time)) {
       out << "  " << Padded(word, 8) << text << "\n";
     }
   }
-  if (!forecast.services.empty()) {
-    out << "\n";
-    Table table({"SERVICE", "RULE", "SHAPE", "INSTANCES THAT RUN"});
-    for (const ServiceForecast& service : forecast.services) {
-      table.Add({service.service.ns + "/" + service.service.job_id, service.service.rule,
-                 ShapeChange(service), GroupChanges(service)});
-    }
-    table.Print(paint, out);
+}
+
+void PrintServices(const std::vector<ServiceForecast>& services, const Paint& paint,
+                   std::ostream& out) {
+  if (services.empty()) return;
+  out << "\n";
+  Table table({"SERVICE", "RULE", "SHAPE", "INSTANCES THAT RUN"});
+  for (const ServiceForecast& service : services) {
+    table.Add({service.service.ns + "/" + service.service.job_id, service.service.rule,
+               ShapeChange(service), GroupChanges(service)});
   }
-  out << "\n" << Summary(forecast) << "\n";
+  table.Print(paint, out);
+}
+
+// The verdict, then what stays down, then the rest.
+void PrintForecast(const std::string& title, const Forecast& forecast, const WhatIfReport& report,
+                   const Paint& paint, std::ostream& out) {
+  Instances bad;
+  Instances good;
+  Instances already;
+  for (const InstanceForecast& instance : forecast.instances) {
+    Instances& kind = instance.already ? already : instance.fate == Fate::kMoves ? good : bad;
+    kind.push_back(&instance);
+  }
+  out << title << "\n\n"
+      << paint(forecast.fine() ? Color::kGreen : Color::kRed, Summary(forecast)) << "\n";
+  PrintInstances(bad, report.grace_over_time, paint, out);
+  PrintServices(forecast.services, paint, out);
+  const auto print_or_count = [&](const Instances& instances, std::string_view verb) {
+    if (report.wide || instances.size() <= kMaxUnfolded) {
+      PrintInstances(instances, report.grace_over_time, paint, out);
+    } else {
+      out << "\n" << instances.size() << " instances " << verb << ": -o wide shows them\n";
+    }
+  };
+  print_or_count(good, "find their place");
+  print_or_count(already, "end as they do already");
 }
 
 OrderedJson ForecastJson(const Forecast& forecast) {
@@ -127,23 +158,7 @@ OrderedJson ForecastJson(const Forecast& forecast) {
                          {"mend", instance.mend}});
   }
   OrderedJson services = OrderedJson::array();
-  for (const ServiceForecast& service : forecast.services) {
-    const auto shape = [](const std::optional<size_t>& of) {
-      return of ? OrderedJson(*of + 1) : OrderedJson(nullptr);
-    };
-    OrderedJson groups = OrderedJson::array();
-    for (const GroupChange& group : service.groups) {
-      groups.push_back({{"group", group.group}, {"before", group.before}, {"after", group.after}});
-    }
-    services.push_back({{"namespace", service.service.ns},
-                        {"jobID", service.service.job_id},
-                        {"rule", service.service.rule},
-                        {"shapes", service.shapes},
-                        {"before", shape(service.before)},
-                        {"after", shape(service.after)},
-                        {"shrinks", service.shrinks()},
-                        {"groups", std::move(groups)}});
-  }
+  for (const ServiceForecast& service : forecast.services) services.push_back(ServiceJson(service));
   return {{"fine", forecast.fine()},
           {"instances", std::move(instances)},
           {"services", std::move(services)},
@@ -217,6 +232,38 @@ std::vector<std::pair<std::string, std::string>> InstanceRows(
   return rows;
 }
 
+void PrintDrainOrder(const what_if::DrainOrder& drains, bool wide, std::ostream& out) {
+  const size_t most = wide ? drains.order.size() + drains.stopping.size() : kMaxNamed;
+  out << "\nDrained one after the other, each back in service before the next one goes:\n";
+  const auto row = [&](std::string_view word, const std::string& text) {
+    out << "  " << Padded(word, 17) << text << "\n";
+  };
+  row("stop nothing", drains.order.empty() ? "none" : JoinFirst(drains.order, most));
+  if (!drains.stopping.empty()) row("stop something", JoinFirst(drains.stopping, most));
+  if (drains.untried > 0) {
+    row("not tried", Counted(static_cast<int64_t>(drains.untried), "node") +
+                         ": ask again when these are drained");
+  }
+}
+
+OrderedJson DrainOrderJson(const what_if::DrainOrder& drains) {
+  return {{"order", drains.order}, {"stopping", drains.stopping}, {"untried", drains.untried}};
+}
+
+OrderedJson ServiceJson(const ServiceForecast& service) {
+  const auto shape = [](const std::optional<size_t>& of) {
+    return of ? OrderedJson(*of + 1) : OrderedJson(nullptr);
+  };
+  OrderedJson groups = OrderedJson::array();
+  for (const GroupChange& group : service.groups) {
+    groups.push_back({{"group", group.group}, {"before", group.before}, {"after", group.after}});
+  }
+  return {{"namespace", service.service.ns}, {"jobID", service.service.job_id},
+          {"rule", service.service.rule},    {"shapes", service.shapes},
+          {"before", shape(service.before)}, {"after", shape(service.after)},
+          {"shrinks", service.shrinks()},    {"groups", std::move(groups)}};
+}
+
 std::string ShapeChange(const ServiceForecast& service) {
   const std::string before = ShapeText(service.before, service.shapes);
   const std::string after = ShapeText(service.after, service.shapes);
@@ -270,9 +317,10 @@ std::string SupposedTitle(const WhatIfReport& report) {
 
 void PrintWhatIf(const WhatIfReport& report, const Paint& paint, std::ostream& out) {
   const auto& [applied, happens, problems] = report.answer;
-  if (applied) PrintForecast(AppliedTitle(report), *applied, report.grace_over_time, paint, out);
+  if (applied) PrintForecast(AppliedTitle(report), *applied, report, paint, out);
   if (applied && happens) out << "\n";
-  if (happens) PrintForecast(SupposedTitle(report), *happens, report.grace_over_time, paint, out);
+  if (happens) PrintForecast(SupposedTitle(report), *happens, report, paint, out);
+  if (report.drains) PrintDrainOrder(*report.drains, report.wide, out);
 }
 
 void PrintWhatIfJson(const WhatIfReport& report, std::ostream& out) {
@@ -283,6 +331,7 @@ void PrintWhatIfJson(const WhatIfReport& report, std::ostream& out) {
                       {"manifests", report.manifests}};
   json["applied"] = answer.applied ? ForecastJson(*answer.applied) : OrderedJson(nullptr);
   json["happens"] = answer.happens ? ForecastJson(*answer.happens) : OrderedJson(nullptr);
+  if (report.drains) json["drainOrder"] = DrainOrderJson(*report.drains);
   json["problems"] = answer.problems;
   out << offline::Dump(json) << "\n";
 }

@@ -2,12 +2,15 @@
 
 #include <chrono>
 #include <iosfwd>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/time.h"
 #include "cli/console/paint.h"
 #include "schemas/config.h"
+#include "what_if/drain_order.h"
 #include "what_if/forecast.h"
 
 namespace mindgate::cli {
@@ -18,6 +21,8 @@ struct WhatIfReport {
   std::vector<std::string> manifests;  // as named
   const what_if::Answer& answer;
   std::chrono::seconds grace_over_time = schemas::Config().grace_over_time;
+  bool wide = false;                            // all instances, not only what stays down
+  std::optional<what_if::DrainOrder> drains{};  // one after the other
 };
 
 // The words of the text and of the page, without colors.
@@ -28,6 +33,9 @@ std::vector<std::pair<std::string, std::string>> InstanceRows(
     const what_if::InstanceForecast& instance, std::chrono::seconds grace_over_time);
 std::string ShapeChange(const what_if::ServiceForecast& service);
 std::string GroupChanges(const what_if::ServiceForecast& service);
+void PrintDrainOrder(const what_if::DrainOrder& drains, bool wide, std::ostream& out);
+nlohmann::ordered_json DrainOrderJson(const what_if::DrainOrder& drains);
+nlohmann::ordered_json ServiceJson(const what_if::ServiceForecast& service);
 // "2 instances find their place again, 1 does not. 1 service shrinks."
 std::string Summary(const what_if::Forecast& forecast);
 // "With chat.yaml applied", "If npu-3 is lost: ...".

@@ -51,6 +51,34 @@ TEST(WhatIf, TellsInTextJsonAndHtml) {
   }
 }
 
+TEST(WhatIf, RanksEachLoss) {
+  for (const char* format : {"text", "wide", "json"}) {
+    const auto told = WhatIf({"--each-node", "-o", format});
+    EXPECT_EQ(told.code, 1);
+    EXPECT_EQ(told.err, "");
+    ExpectGolden(std::string("tests/cli/what_if/each_node.") + format, told.out);
+  }
+  ExpectGolden("tests/cli/what_if/each_card.text", WhatIf({"--each-card"}).out);
+  ExpectGolden("tests/cli/what_if/each_pool.text", WhatIf({"--each", "pool"}).out);
+}
+
+// The lines of a loss are those of the question about it.
+TEST(WhatIf, NodesAreDrainedByNameOrByLabel) {
+  const auto by_name = WhatIf({"--drain", "npu-1,npu-0"});
+  EXPECT_EQ(by_name.code, 1);
+  ExpectGolden("tests/cli/what_if/drain.text", by_name.out);
+  const auto by_label = WhatIf({"--drain", "pool=blue"});
+  const auto without_title = [](const std::string& text) { return text.substr(text.find("\n\n")); };
+  EXPECT_EQ(without_title(by_name.out), without_title(by_label.out));
+  const auto unknown = WhatIf({"--drain", "npu-1,npu-9", "--drain", "npu-8"});
+  EXPECT_EQ(unknown.code, 2);
+  EXPECT_EQ(unknown.err,
+            "error: --drain npu-1,npu-9: the cluster has no node \"npu-9\"\n"
+            "hint: did you mean \"npu-0\"?\n"
+            "error: --drain \"npu-8\": the cluster has no node \"npu-8\"\n"
+            "hint: did you mean \"npu-0\"?\n");
+}
+
 TEST(WhatIf, ExitCodes) {
   EXPECT_EQ(WhatIf({"--card", "npu-0/0"}).code, 0) << "the pod moves";
   EXPECT_EQ(WhatIf({"--card", "npu-0/7"}).code, 0) << "nobody uses it";
@@ -137,7 +165,7 @@ hint: write 80E18005@npu-0/0 for the first
 error: --drain "pool=red": no node has such labels
 hint: `kubectl get nodes --show-labels` shows the labels of all nodes
 error: --drain "a in b": "a in b" is not the key of a label: write key=value
-hint: write a label selector of nodes, as in pool=blue or 'zone in (a,b)'
+hint: write names of nodes, as in npu-3,npu-4, or a label selector of them, as in pool=blue or 'zone in (a,b)'
 )");
 }
 
@@ -146,7 +174,32 @@ TEST(WhatIf, NeedsAQuestion) {
   EXPECT_EQ(told.code, 2);
   EXPECT_EQ(told.err,
             "error: nothing is supposed to happen\n"
-            "hint: give --node, --card, --fault, --drain or --manifest\n");
+            "hint: give --node, --card, --fault, --drain, --manifest or --each-node\n");
+}
+
+TEST(WhatIf, SupposesEachLossAlone) {
+  const struct {
+    std::vector<std::string> arguments;
+    const char* want;
+  } cases[] = {
+      {{"--each-node", "--each-card"},
+       "error: --each-node, --each-card and --each suppose one loss at a time\n"
+       "hint: give one of them, without --node, --card, --fault, --drain and --manifest\n"},
+      {{"--each", "pool", "--node", "npu-1"},
+       "error: --each-node, --each-card and --each suppose one loss at a time\n"
+       "hint: give one of them, without --node, --card, --fault, --drain and --manifest\n"},
+      {{"--each-node", "-o", "html"},
+       "error: -o html is for one question\nhint: write -o text, wide or json\n"},
+      {{"--each", "row"},
+       "error: --each row: no node has the label \"row\"\n"
+       "hint: `kubectl get nodes --show-labels` shows the labels of all nodes\n"},
+  };
+  for (const auto& each : cases) {
+    const auto told = WhatIf(each.arguments);
+    EXPECT_EQ(told.code, 2);
+    EXPECT_EQ(told.out, "");
+    EXPECT_EQ(told.err, each.want);
+  }
 }
 
 TEST(WhatIf, SaysWhatIsWrongWithASnapshot) {

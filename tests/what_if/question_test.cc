@@ -65,10 +65,12 @@ TEST(ReadQuestion, SaysOfEveryPartWhatIsWrong) {
        "`kubectl get nodes --show-labels` shows the labels of all nodes"},
       {{.drains = {"a in b"}},
        "--drain \"a in b\": \"a in b\" is not the key of a label: write key=value",
-       "write a label selector of nodes, as in pool=blue or 'zone in (a,b)'"},
+       "write names of nodes, as in npu-3,npu-4, or a label selector of them, as in pool=blue or "
+       "'zone in (a,b)'"},
       {{.drains = {""}},
        "--drain \"\": a requirement is empty: write key=value",
-       "write a label selector of nodes, as in pool=blue or 'zone in (a,b)'"},
+       "write names of nodes, as in npu-3,npu-4, or a label selector of them, as in pool=blue or "
+       "'zone in (a,b)'"},
   };
   const ClusterSnapshot snapshot = Nodes(11).Snapshot();
   const Inventory inventory = TakeInventory(snapshot);
