@@ -55,6 +55,7 @@ class Cluster {
   bool IsCordoned(size_t node) const { return nodes_[node].cordoned; }
   bool IsUsable(size_t node) const { return nodes_[node].usable(); }
 
+  int64_t Free(size_t node) const { return nodes_[node].free; }
   // So many NPUs that work, of a node on which no pods are.
   void SetNpus(size_t node, int64_t count);
 

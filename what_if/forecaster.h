@@ -12,7 +12,8 @@
 
 namespace mindgate::what_if {
 
-// Answers many questions about one cluster, each as ForecastOf does. What no question changes is
+// Answers many questions about one cluster, each as ForecastOf does, but for why nodes take no pods
+// (Shortage::left_out). What no question changes is
 // decided once; each then takes the time of the pods that it concerns, and of those that wait for a
 // place anyway. One thread at a time.
 class Forecaster {

@@ -44,6 +44,8 @@ struct Situation {
   // Jobs that did not run again without their faulty pods, so that the pods of the widest scope
   // go, mostly all of theirs.
   std::set<GroupName> widened{};
+  // Why nodes take none of the pods that find no place: it takes time for each of these.
+  bool explains = false;
 };
 
 // Writes into `losses`, which has a place for each pod of the inventory, who of `pods` goes and

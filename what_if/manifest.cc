@@ -228,6 +228,17 @@ class Planner {
   bool full_ = false;
 };
 
+// A message names no more objects.
+constexpr size_t kMaxUnknown = 8;
+
+// Of a kind that is not known here. Kubernetes' own kinds that make pods are.
+bool MayMakePods(const Value& object) {
+  const std::string version = json::TextAt(object, {"apiVersion"});
+  const std::string group = version.substr(0, version.find('/'));
+  return version.find('/') != std::string::npos && !group.ends_with(".k8s.io") &&
+         group != "policy" && group != "autoscaling";
+}
+
 using RuntimeKey = std::tuple<Kind, std::string, std::string>;  // namespace and name
 
 RuntimeKey KeyOf(Kind kind, const std::string& ns, std::string_view name) {
@@ -248,8 +259,13 @@ Applied Apply(const ClusterSnapshot& snapshot, const std::vector<ManifestObject>
     runtimes[key] = std::make_shared<const WorkloadView>(*std::move(view));
   }
   Planner planner(snapshot);
+  std::vector<std::string> unknown;
   for (const ManifestObject& each : objects) {
     const auto kind = schemas::KindOf(*each.object);
+    if (!kind && MayMakePods(*each.object)) {
+      unknown.push_back(json::TextAt(*each.object, {"kind"}) + " " +
+                        json::TextAt(*each.object, {"metadata", "name"}));
+    }
     if (!kind || schemas::kOmeRuntimes.Has(*kind)) continue;
     if (*kind == Kind::kConfigMap) {
       if (schemas::ScalingRuleText(*each.object)) planner.AddRule(*each.object, each.ns);
@@ -263,6 +279,10 @@ Applied Apply(const ClusterSnapshot& snapshot, const std::vector<ManifestObject>
     }
     const auto view = schemas::BuildView(*each.object, runtime, options);
     if (view && !view->templates.empty()) planner.Add(*view, each.ns, *each.object);
+  }
+  if (!unknown.empty()) {
+    planner.Complain("not considered, as the pods of such kinds are not known: " +
+                     JoinFirst(unknown, kMaxUnknown));
   }
   return planner.Take();
 }

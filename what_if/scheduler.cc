@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/text.h"
+
 namespace mindgate::what_if {
 namespace {
 
@@ -15,12 +17,15 @@ const NodeFaults* FaultsOf(const SurveyedFaults& faults, const std::string& node
   return found == faults.nodes.end() ? nullptr : &found->second;
 }
 
-bool TakesNewPods(const Node& node, const Scheduler::Floor& floor) {
-  if (node.closed || floor.drained.contains(node.name)) return false;
-  if (floor.faults.not_ready.contains(node.name)) return false;
+// Empty: it takes new pods.
+std::string_view WhyClosed(const Node& node, const Scheduler::Floor& floor) {
+  if (node.closed) return "cordoned";
+  if (floor.drained.contains(node.name)) return "drained";
+  if (floor.faults.not_ready.contains(node.name)) return "not Ready";
   const NodeFaults* faulty = FaultsOf(floor.faults, node.name);
-  if (faulty == nullptr) return true;
-  return std::max(faulty->machine.status, faulty->switches.status) < NodeStatus::kPreSeparate;
+  if (faulty == nullptr) return "";
+  const NodeStatus status = std::max(faulty->machine.status, faulty->switches.status);
+  return status < NodeStatus::kPreSeparate ? "" : "faulty";
 }
 
 bool IsSubHealthyNode(const NodeFaults* node) {
@@ -75,7 +80,9 @@ constexpr size_t kMaxRemembered = 64;
 }  // namespace
 
 Scheduler::Scheduler(const Floor& floor)
-    : inventory_(floor.inventory), open_(inventory_.nodes.size()), free_(inventory_.nodes.size()) {
+    : inventory_(floor.inventory),
+      closed_(inventory_.nodes.size()),
+      free_(inventory_.nodes.size()) {
   std::set<std::string> resources;
   std::vector<simulation::NodeSpec> specs;
   for (size_t i = 0; i < inventory_.nodes.size(); ++i) {
@@ -92,7 +99,7 @@ void Scheduler::Renew(size_t i, const Floor& floor) {
   const Node& node = inventory_.nodes[i];
   const NodeFaults* faulty = FaultsOf(floor.faults, node.name);
   const NodeFaults* before = FaultsOf(floor.reported, node.name);
-  open_[i] = TakesNewPods(node, floor);
+  closed_[i] = WhyClosed(node, floor);
   if (IsSubHealthyNode(faulty)) {
     sub_healthy_.insert(i);
   } else {
@@ -122,7 +129,7 @@ void Scheduler::Renew(size_t i, const Floor& floor) {
     }
     clusters_.at(resource).SetNpus(i, std::max<int64_t>(count, 0));
   }
-  for (auto& [resource, cluster] : clusters_) cluster.SetCordoned(i, !open_[i]);
+  for (auto& [resource, cluster] : clusters_) cluster.SetCordoned(i, !closed_[i].empty());
 }
 
 void Scheduler::Clear() {
@@ -155,7 +162,8 @@ simulation::PodNeeds Scheduler::NeedsOf(const Pod& pod, const Request& request) 
 
 std::optional<size_t> Scheduler::PlaceWithoutNpus(const simulation::PodNeeds& needs) const {
   for (size_t i = 0; i < inventory_.nodes.size(); ++i) {
-    if (!open_[i] || std::binary_search(needs.not_on.begin(), needs.not_on.end(), i)) continue;
+    if (!closed_[i].empty() || std::binary_search(needs.not_on.begin(), needs.not_on.end(), i))
+      continue;
     const Labels& labels = inventory_.nodes[i].labels;
     const bool selected =
         std::all_of(needs.node_selector.begin(), needs.node_selector.end(), [&](const auto& label) {
@@ -243,6 +251,49 @@ std::set<std::string> Scheduler::TakeChips(size_t node, const Pod& pod) {
     taken.insert(free.extract(free.begin()));
   }
   return taken;
+}
+
+// In the order of kube-scheduler's filters.
+std::string Scheduler::WhyNot(size_t i, const Pod& pod, bool refuses_sub_healthy) const {
+  const Node& node = inventory_.nodes[i];
+  if (!closed_[i].empty()) return std::string(closed_[i]);
+  for (const Taint& taint : node.taints) {
+    if (!Tolerates(pod.tolerations, {taint})) return "taint " + taint.key;
+  }
+  for (const auto& [key, value] : pod.node_selector) {
+    const auto found = node.labels.find(key);
+    if (found == node.labels.end() || found->second != value) return "label " + key + "=" + value;
+  }
+  if (refuses_sub_healthy && sub_healthy_.contains(i)) return "sub-healthy";
+  if (pod.npus == 0) return "";
+  if (!node.chips.contains(pod.resource) && !node.allocatable.contains(pod.resource)) {
+    return "no " + pod.resource;
+  }
+  return clusters_.at(pod.resource).Free(i) < pod.npus ? "full" : "";
+}
+
+void Scheduler::Explain(const Pod& pod, bool refuses_sub_healthy, Shortage& shortage) const {
+  std::map<std::string, size_t> counts;
+  for (size_t i = 0; i < inventory_.nodes.size(); ++i) {
+    const std::string why = WhyNot(i, pod, refuses_sub_healthy);
+    if (!why.empty()) ++counts[why];
+  }
+  for (const auto& [why, nodes] : counts) shortage.left_out.push_back({why, nodes});
+  std::stable_sort(shortage.left_out.begin(), shortage.left_out.end(),
+                   [](const LeftOut& a, const LeftOut& b) { return a.nodes > b.nodes; });
+  for (const auto& [key, value] : pod.node_selector) {
+    std::set<std::string> values;
+    for (const Node& node : inventory_.nodes) {
+      const auto found = node.labels.find(key);
+      if (found != node.labels.end()) values.insert(found->second);
+    }
+    if (values.contains(value)) continue;
+    constexpr size_t kMaxValues = 5;
+    shortage.unknown_labels.push_back("no node has " + key + "=" + value +
+                                      (values.empty()
+                                           ? ", nor " + key + " at all"
+                                           : ": they have " + JoinFirst(values, kMaxValues)));
+  }
 }
 
 }  // namespace mindgate::what_if

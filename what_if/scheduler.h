@@ -4,6 +4,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -51,6 +52,9 @@ class Scheduler {
   };
   Answer Place(const Request& request);
 
+  // Fills in why nodes take no such pod, as they are now.
+  void Explain(const Pod& pod, bool refuses_sub_healthy, Shortage& shortage) const;
+
   // Chips for a pod that was placed, the lowest that are free; each is given once.
   std::set<std::string> TakeChips(size_t node, const Pod& pod);
 
@@ -62,9 +66,10 @@ class Scheduler {
                                               const Request& request,
                                               std::optional<Shortage>& shortage);
   void Release(const std::vector<size_t>& pods);
+  std::string WhyNot(size_t node, const Pod& pod, bool refuses_sub_healthy) const;
 
   const Inventory& inventory_;
-  std::vector<bool> open_;  // by node
+  std::vector<std::string_view> closed_;  // by node: why it takes no new pods; empty: it does
   std::set<size_t> sub_healthy_;
   std::vector<size_t> tainted_;
   // Nodes that pods with these tolerations do not tolerate.

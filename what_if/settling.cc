@@ -100,7 +100,7 @@ class Settling {
   }
 
   // All but the chips of what was placed.
-  Settled Tell() {
+  Settled Tell(bool explains) {
     Settled settled;
     std::map<std::pair<watcher::scaling::ServiceKey, std::string>, std::string>
         reasons;  // by instance
@@ -117,6 +117,7 @@ class Settling {
       const Instance& members = ground_.instances[number];
       SettledInstance& instance = settled.instances[members.key];
       instance.told = Describe(number, instance.missing);
+      if (explains && instance.told.shortage) Explain(number, *instance.told.shortage);
       if (instance.told.fate != Fate::kHeld) continue;
       for (const size_t pod : members.pods) {
         const auto state = states_.find(pod);
@@ -311,6 +312,17 @@ class Settling {
     step->pods.push_back(inventory_.pods[pod].name);
   }
 
+  void Explain(size_t number, Shortage& shortage) const {
+    const std::vector<size_t>& refused = attempts_.at(number).refused;
+    const auto strategy = [&](size_t pod) { return HasStrategy(inventory_.pods[pod]); };
+    for (const size_t i : refused) {
+      const Pod& pod = inventory_.pods[i];
+      if (pod.npus != shortage.npus || pod.node_selector != shortage.node_selector) continue;
+      scheduler_.Explain(pod, std::any_of(refused.begin(), refused.end(), strategy), shortage);
+      return;
+    }
+  }
+
   InstanceForecast Describe(size_t number, size_t& missing) const {
     const Instance& members = ground_.instances[number];
     const Pod& first = inventory_.pods[members.pods.front()];
@@ -408,7 +420,7 @@ Settled SettlePart(const Ground& ground, const Part& part, Situation situation,
     Settling settling(ground, part, board);
     settling.Run();
     if (round < kMaxRounds && settling.Widen(may_widen, situation.widened)) continue;
-    Settled settled = settling.Tell();
+    Settled settled = settling.Tell(situation.explains);
     settled.others = board.others();
     return settled;
   }
@@ -423,7 +435,8 @@ Settled Settle(const Ground& ground, const Hypothesis& hypothesis) {
     if (const auto node = ground.inventory.FindNode(name)) nodes.push_back(*node);
   }
   Board board(ground);
-  Settled settled = SettlePart(ground, Whole(ground), {faults, drained}, {}, nodes, board);
+  Settled settled =
+      SettlePart(ground, Whole(ground), {faults, drained, {}, true}, {}, nodes, board);
   for (Placed& placed : settled.placed) {
     placed.chips = board.scheduler().TakeChips(placed.node, ground.inventory.pods[placed.pod]);
   }

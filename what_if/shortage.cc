@@ -21,4 +21,16 @@ std::string ShortageText(const Shortage& shortage) {
   return text + (shortage.one_super_pod ? ", in one super pod" : "");
 }
 
+std::string LeftOutText(const Shortage& shortage) {
+  // Tenants choose labels, so that there may be any number of reasons.
+  constexpr size_t kMaxReasons = 8;
+  std::string text = JoinFirst(shortage.left_out, kMaxReasons, ", ", [](const LeftOut& one) {
+    return one.why + " on " + std::to_string(one.nodes);
+  });
+  for (const std::string& label : shortage.unknown_labels) {
+    text += (text.empty() ? "" : "; ") + label;
+  }
+  return text;
+}
+
 }  // namespace mindgate::what_if

@@ -26,6 +26,8 @@ Blocker NoteOf(const what_if::InstanceForecast& instance) {
   if (!instance.pod_group.empty()) what += " (PodGroup " + instance.pod_group + ")";
   what += " of " + Counted(static_cast<int64_t>(instance.pods), "pod");
   if (!instance.why.empty()) what += ": " + instance.why;
+  const std::string nodes = instance.shortage ? LeftOutText(*instance.shortage) : "";
+  if (!nodes.empty()) what += " (nodes: " + nodes + ")";
   std::string hint = "its pods stay Pending until others leave";
   if (!instance.mend.empty()) hint += ", or until there is " + instance.mend;
   return {std::move(what), std::move(hint)};

@@ -128,6 +128,16 @@ void PrintForecast(const std::string& title, const Forecast& forecast, const Wha
   print_or_count(already, "end as they do already");
 }
 
+// Why nodes take none of its pods.
+OrderedJson NodesJson(const InstanceForecast& instance) {
+  OrderedJson json = OrderedJson::array();
+  if (!instance.shortage) return json;
+  for (const what_if::LeftOut& one : instance.shortage->left_out) {
+    json.push_back({{"why", one.why}, {"nodes", one.nodes}});
+  }
+  return json;
+}
+
 OrderedJson ForecastJson(const Forecast& forecast) {
   OrderedJson instances = OrderedJson::array();
   for (const InstanceForecast& instance : forecast.instances) {
@@ -155,6 +165,7 @@ OrderedJson ForecastJson(const Forecast& forecast) {
                          {"moves", std::move(moves)},
                          {"fate", what_if::FateName(instance.fate)},
                          {"why", instance.why},
+                         {"nodes", NodesJson(instance)},
                          {"mend", instance.mend}});
   }
   OrderedJson services = OrderedJson::array();
@@ -228,6 +239,11 @@ std::vector<std::pair<std::string, std::string>> InstanceRows(
   if (!placed.empty()) rows.emplace_back("fits", Listed(placed));
   if (!homeless.empty()) rows.emplace_back("waits", Listed(homeless));
   if (!instance.why.empty()) rows.emplace_back("why", instance.why);
+  if (instance.shortage) {
+    if (const std::string nodes = LeftOutText(*instance.shortage); !nodes.empty()) {
+      rows.emplace_back("nodes", nodes);
+    }
+  }
   if (!instance.mend.empty()) rows.emplace_back("mend", instance.mend);
   return rows;
 }

@@ -470,6 +470,46 @@ TEST(WhatIfPlacement, ASuperPodIsNotLeft) {
             "w1 n1>?; mend: room for 1 more pod with 8 huawei.com/Ascend910, in one super pod\n");
 }
 
+// Each node counts once, for the first that is so in the order of kube-scheduler's filters.
+TEST(WhatIfPlacement, SaysWhyNodesTakeNoPod) {
+  SmallCluster cluster;
+  cluster.Node("n0", {{"metadata", {{"labels", {{"pool", "blue"}}}}}});
+  cluster.Node("n1", {{"spec", {{"unschedulable", true}}}});
+  cluster.Node("n2", {{"spec", {{"taints", {{{"key", "llm"}, {"effect", "NoSchedule"}}}}}}});
+  cluster.Node("n3", {{"metadata", {{"labels", {{"pool", "green"}}}}}});
+  cluster.Node("n4", {{"metadata", {{"labels", {{"pool", "blue"}}}}}});
+  cluster.Node("n5", {{"status", {{"conditions", {{{"type", "Ready"}, {"status", "False"}}}}}}});
+  cluster.Group("pg", "Job/a", 1, kForce);
+  cluster.Pod({.name = "a",
+               .node = "n0",
+               .chips = "0-7",
+               .group = "pg",
+               .owner = "Job/a",
+               .labels = kForce,
+               .spec = {{"nodeSelector", {{"pool", "blue"}}}}});
+  cluster.Group("rest", "Job/b", 1, kForce);
+  cluster.Pod({.name = "b", .node = "n4", .chips = "0-3", .group = "rest", .owner = "Job/b"});
+  const auto nodes = [&](const Question& question) {
+    const Forecast forecast = ForecastFor(cluster, question);
+    return LeftOutText(forecast.instances.at(0).shortage.value());
+  };
+  EXPECT_EQ(nodes({.nodes = {"n0"}}),
+            "not Ready on 2, cordoned on 1, full on 1, label pool=blue on 1, taint llm on 1");
+  EXPECT_EQ(
+      nodes({.drains = {"n0"}}),
+      "cordoned on 1, drained on 1, full on 1, label pool=blue on 1, not Ready on 1, taint llm "
+      "on 1");
+  cluster.pods[0]["spec"]["nodeSelector"]["pool"] = "red";
+  EXPECT_EQ(nodes({.cards = {"n0/0"}}),
+            "label pool=red on 3, cordoned on 1, not Ready on 1, taint llm on 1; no node has "
+            "pool=red: they have blue, green");
+  cluster.pods[0]["spec"]["nodeSelector"] = {{"row", "1"}};
+  EXPECT_EQ(
+      nodes({.cards = {"n0/0"}}),
+      "label row=1 on 3, cordoned on 1, not Ready on 1, taint llm on 1; no node has row=1, nor "
+      "row at all");
+}
+
 // Room goes to the higher priority, then to the older PodGroup.
 TEST(WhatIfPlacement, ThePriorityComesFirst) {
   SmallCluster cluster;

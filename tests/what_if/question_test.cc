@@ -307,6 +307,18 @@ TEST(Manifests, PodsOfADaemonSetAreNotPlanned) {
             "DaemonSet a makes a pod on every node that takes it: its pods are not planned\n");
 }
 
+TEST(Manifests, KindsWhosePodsAreNotKnownAreListed) {
+  const auto object = [](const char* version, const char* kind) {
+    return std::string("{apiVersion: ") + version + ", kind: " + kind + ", metadata: {name: a}}";
+  };
+  EXPECT_EQ(WithManifest(Nodes(1), {object("ray.io/v1", "RayCluster"), object("v1", "Service"),
+                                    object("policy/v1", "PodDisruptionBudget"),
+                                    object("networking.k8s.io/v1", "Ingress"),
+                                    object("serving.kserve.io/v1beta1", "InferenceService")}),
+            "not considered, as the pods of such kinds are not known: RayCluster a, "
+            "InferenceService a\n");
+}
+
 TEST(Manifests, AReplicationController) {
   EXPECT_EQ(WithManifest(Nodes(1), {"{apiVersion: v1, kind: ReplicationController, metadata: "
                                     "{name: a}, spec: {replicas: 1, " +
