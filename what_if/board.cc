@@ -52,14 +52,15 @@ void Board::Restore(const Situation& situation, std::span<const size_t> pods,
 void Board::RenewNodes(const Situation& situation, std::span<const size_t> pods,
                        std::span<const size_t> nodes) {
   scheduler_.Clear();
-  std::set<size_t> renewed(nodes.begin(), nodes.end());
+  renewed_.clear();
+  renewed_.insert(nodes.begin(), nodes.end());
   for (const size_t pod : pods) {
     const bool stays = KeepsItsPlace(losses_[pod].loss);
     if (stays == stays_[pod]) continue;
     stays_[pod] = stays;
-    if (ground_.inventory.pods[pod].on) renewed.insert(*ground_.inventory.pods[pod].on);
+    if (ground_.inventory.pods[pod].on) renewed_.insert(*ground_.inventory.pods[pod].on);
   }
-  for (const size_t node : renewed) {
+  for (const size_t node : renewed_) {
     scheduler_.Renew(
         node, {ground_.inventory, situation.faults, ground_.reported, situation.drained, stays_});
   }

@@ -23,6 +23,8 @@ class Board {
   const std::vector<PodLoss>& losses() const { return losses_; }  // by pod
   size_t others() const { return others_; }                       // Forecast::others
   Scheduler& scheduler() { return scheduler_; }
+  // Nodes that were read again for the last decision: their room may be another one.
+  const std::set<size_t>& renewed() const { return renewed_; }
 
   // Decides about `pods` as DecideLosses does, and takes away what was placed. `nodes` are those
   // whose faults or drains differ from those of the decision before.
@@ -43,6 +45,7 @@ class Board {
   std::vector<PodLoss> losses_;
   std::vector<bool> stays_;  // as losses_ says
   size_t others_ = 0;
+  std::set<size_t> renewed_;
   Scheduler scheduler_;
 };
 

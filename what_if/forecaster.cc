@@ -1,8 +1,12 @@
 #include "what_if/forecaster.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <iterator>
+#include <map>
 #include <optional>
+#include <string>
+#include <tuple>
 #include <utility>
 
 namespace mindgate::what_if {
@@ -54,23 +58,91 @@ Forecaster::Forecaster(const Ground& ground)
       faults_(ground.reported),
       board_(ground),
       before_(SettlePart(ground, Whole(ground), {faults_, none_}, {}, {}, board_)) {
-  for (size_t pod = 0; pod < ground.inventory.pods.size(); ++pod) {
-    if (NeedsAPlace(board_.losses()[pod].loss)) waiting_.insert(ground.family_of[pod]);
-  }
+  FindThoseThatWait();
   for (const auto& [key, instance] : before_.instances) {
     const InstanceForecast& told = instance.told;
     if (told.is_new || !told.hits.empty() || !told.steps.empty()) standing_.push_back(key);
   }
 }
 
+void Forecaster::FindThoseThatWait() {
+  board_.scheduler().Clear();
+  std::set<size_t> waiting;
+  for (size_t pod = 0; pod < ground_.inventory.pods.size(); ++pod) {
+    const Loss loss = board_.losses()[pod].loss;
+    if (NeedsAPlace(loss)) waiting.insert(ground_.family_of[pod]);
+    if (NeedsAPlace(loss) && loss != Loss::kWaits) placing_.insert(ground_.family_of[pod]);
+  }
+  for (const Placed& placed : before_.placed) placing_.insert(ground_.family_of[placed.pod]);
+  for (const size_t family : waiting) {
+    if (placing_.contains(family)) continue;
+    if (auto sleeper = SleeperOf(family)) {
+      sleepers_.push_back(*std::move(sleeper));
+    } else {
+      placing_.insert(family);
+    }
+  }
+}
+
+// Nothing: there may be room for some of its pods.
+std::optional<Forecaster::Sleeper> Forecaster::SleeperOf(size_t family) {
+  using Likeness = std::tuple<std::string, int64_t, Labels, std::vector<Toleration>>;
+  std::map<Likeness, size_t> alike;
+  for (const size_t i : ground_.families[family].pods) {
+    if (!NeedsAPlace(board_.losses()[i].loss)) continue;
+    const Pod& pod = ground_.inventory.pods[i];
+    if (pod.npus == 0) return std::nullopt;
+    alike.emplace(Likeness(pod.resource, pod.npus, pod.node_selector, pod.tolerations), i);
+  }
+  Sleeper sleeper{family};
+  for (const auto& [likeness, i] : alike) {
+    const Pod& pod = ground_.inventory.pods[i];
+    for (size_t node = 0; node < ground_.inventory.nodes.size(); ++node) {
+      if (board_.scheduler().CouldTake(node, pod)) return std::nullopt;
+    }
+    sleeper.pods.push_back(i);
+  }
+  return sleeper;
+}
+
+Settled Forecaster::SettleWith(const Hypothesis& hypothesis, const std::vector<size_t>& nodes,
+                               const std::set<size_t>& families, const std::vector<size_t>& also,
+                               std::set<size_t>& woken) {
+  const Names drained = DrainedNodes(hypothesis);
+  const Part part = PartOf(ground_, families);
+  std::vector<size_t> pods;
+  std::set_union(part.pods.begin(), part.pods.end(), also.begin(), also.end(),
+                 std::back_inserter(pods));
+  const auto wake = [&] {
+    const auto takes_one = [&](const Sleeper& sleeper, size_t node) {
+      return std::any_of(sleeper.pods.begin(), sleeper.pods.end(), [&](size_t pod) {
+        return board_.scheduler().CouldTake(node, ground_.inventory.pods[pod]);
+      });
+    };
+    for (const Sleeper& sleeper : sleepers_) {
+      if (families.contains(sleeper.family)) continue;
+      if (std::any_of(board_.renewed().begin(), board_.renewed().end(),
+                      [&](size_t node) { return takes_one(sleeper, node); })) {
+        woken.insert(sleeper.family);
+      }
+    }
+  };
+  SavedFaults saved_faults(faults_, NodesOf(hypothesis));
+  std::vector<PodLoss> saved = board_.Save(pods);
+  Suppose(hypothesis, ground_.inventory, faults_);
+  Settled after = SettlePart(ground_, part, {faults_, drained}, also, nodes, board_, wake);
+  saved_faults.PutBack();
+  board_.Restore({faults_, none_}, pods, std::move(saved), nodes);
+  return after;
+}
+
 Forecast Forecaster::Of(const Hypothesis& hypothesis) {
-  const Names names = NodesOf(hypothesis);
   const Names drained = DrainedNodes(hypothesis);
   const Inventory& inventory = ground_.inventory;
   std::vector<size_t> nodes;
-  std::set<size_t> families = waiting_;
+  std::set<size_t> families = placing_;
   std::vector<size_t> also;
-  for (const std::string& name : names) {
+  for (const std::string& name : NodesOf(hypothesis)) {
     const auto node = inventory.FindNode(name);
     if (!node) continue;
     nodes.push_back(*node);
@@ -83,23 +155,20 @@ Forecast Forecaster::Of(const Hypothesis& hypothesis) {
     }
   }
   std::sort(also.begin(), also.end());
-  const Part part = PartOf(ground_, families);
-  std::vector<size_t> pods;
-  std::set_union(part.pods.begin(), part.pods.end(), also.begin(), also.end(),
-                 std::back_inserter(pods));
 
-  SavedFaults saved_faults(faults_, names);
-  std::vector<PodLoss> saved = board_.Save(pods);
-  Suppose(hypothesis, inventory, faults_);
-  Settled after = SettlePart(ground_, part, {faults_, drained}, also, nodes, board_);
-  saved_faults.PutBack();
-  board_.Restore({faults_, none_}, pods, std::move(saved), nodes);
-
+  std::set<size_t> woken;
+  Settled after = SettleWith(hypothesis, nodes, families, also, woken);
+  // Who wakes takes room from others, and so does who wakes then.
+  while (!woken.empty()) {
+    families.merge(woken);
+    woken.clear();
+    after = SettleWith(hypothesis, nodes, families, also, woken);
+  }
   for (const InstanceKey& key : standing_) {
     after.instances.try_emplace(key, before_.instances.at(key));
   }
   std::set<watcher::scaling::ServiceKey> services;
-  for (const size_t family : part.families) {
+  for (const size_t family : families) {
     const auto& of_family = ground_.families[family].services;
     services.insert(of_family.begin(), of_family.end());
   }

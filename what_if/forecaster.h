@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -13,9 +14,8 @@
 namespace mindgate::what_if {
 
 // Answers many questions about one cluster, each as ForecastOf does, but for why nodes take no pods
-// (Shortage::left_out). What no question changes is
-// decided once; each then takes the time of the pods that it concerns, and of those that wait for a
-// place anyway. One thread at a time.
+// (Shortage::left_out). What no question changes is decided once; each then takes the time of the
+// pods that it concerns, and of those that move in any case. One thread at a time.
 class Forecaster {
  public:
   // `ground` must outlive it.
@@ -24,12 +24,25 @@ class Forecaster {
   Forecast Of(const Hypothesis& hypothesis);
 
  private:
+  // A family that only waits, for room that no node has: it is left out while none gets it.
+  struct Sleeper {
+    size_t family = 0;
+    std::vector<size_t> pods{};  // one of those that are alike
+  };
+
+  void FindThoseThatWait();
+  std::optional<Sleeper> SleeperOf(size_t family);
+  Settled SettleWith(const Hypothesis& hypothesis, const std::vector<size_t>& nodes,
+                     const std::set<size_t>& families, const std::vector<size_t>& also,
+                     std::set<size_t>& woken);
+
   const Ground& ground_;
   const std::set<std::string, std::less<>> none_{};  // nodes that are drained without a question
   SurveyedFaults faults_;  // those that are reported, but while a question is answered
   Board board_;            // likewise without a hypothesis
   Settled before_;
-  std::set<size_t> waiting_;           // families that place pods without a hypothesis
+  std::set<size_t> placing_;  // families that place pods without a hypothesis
+  std::vector<Sleeper> sleepers_;
   std::vector<InstanceKey> standing_;  // instances that every forecast has
 };
 

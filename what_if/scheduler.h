@@ -52,6 +52,8 @@ class Scheduler {
   };
   Answer Place(const Request& request);
 
+  // Whether there is room for the pod on a node, as it is now.
+  bool CouldTake(size_t node, const Pod& pod) const { return WhyNot(node, pod, false).empty(); }
   // Fills in why nodes take no such pod, as they are now.
   void Explain(const Pod& pod, bool refuses_sub_healthy, Shortage& shortage) const;
 

@@ -411,12 +411,14 @@ json::Json PlacedEntry(const json::Value& entry, const std::string& node,
 }  // namespace
 
 Settled SettlePart(const Ground& ground, const Part& part, Situation situation,
-                   std::span<const size_t> also, std::span<const size_t> nodes, Board& board) {
+                   std::span<const size_t> also, std::span<const size_t> nodes, Board& board,
+                   const std::function<void()>& decided) {
   std::vector<size_t> pods;
   std::set_union(part.pods.begin(), part.pods.end(), also.begin(), also.end(),
                  std::back_inserter(pods));
   for (int round = 1;; ++round) {
     const std::set<GroupName> may_widen = board.Decide(situation, pods, nodes);
+    decided();
     Settling settling(ground, part, board);
     settling.Run();
     if (round < kMaxRounds && settling.Widen(may_widen, situation.widened)) continue;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -54,9 +55,11 @@ Settled Settle(const Ground& ground, const Hypothesis& hypothesis);
 
 // The same of a part of the cluster, on a board that has decided about the rest. `also` are pods of
 // other families about which the situation decides something, in ascending order; `nodes` are those
-// of which it differs from the board's. Chips are not given.
-Settled SettlePart(const Ground& ground, const Part& part, Situation situation,
-                   std::span<const size_t> also, std::span<const size_t> nodes, Board& board);
+// of which it differs from the board's. `decided` is called when the board has decided, before
+// anything is placed. Chips are not given.
+Settled SettlePart(
+    const Ground& ground, const Part& part, Situation situation, std::span<const size_t> also,
+    std::span<const size_t> nodes, Board& board, const std::function<void()>& decided = [] {});
 
 // How one cluster differs from another: what is there only in `before` is not told.
 Forecast Compare(const Settled& before, const Settled& after);
