@@ -21,11 +21,19 @@ size_t MovedBy(const Forecast& forecast) {
 
 // A cluster at one moment of the sequence.
 struct State {
-  explicit State(ClusterSnapshot of) : snapshot(std::move(of)), ground(snapshot) {}
+  explicit State(ClusterSnapshot of) : snapshot(std::move(of)), ground(snapshot) {
+    forecaster.emplace(ground);
+  }
+
+  // After a drain. Boards take memory: one at a time.
+  ClusterSnapshot After(const std::string& node) {
+    forecaster.reset();
+    return AfterSettling(ground, Settle(ground, DrainOf(node)));
+  }
 
   ClusterSnapshot snapshot;
   Ground ground;
-  Forecaster forecaster{ground};
+  std::optional<Forecaster> forecaster{};
 };
 
 }  // namespace
@@ -39,7 +47,7 @@ DrainOrder OrderOfDrains(const ClusterSnapshot& snapshot, const std::vector<std:
   };
   auto state = std::make_unique<State>(snapshot);
   const auto ask = [&](const std::string& node) {
-    const Forecast forecast = state->forecaster.Of(DrainOf(node));
+    const Forecast forecast = state->forecaster->Of(DrainOf(node));
     step();
     return Turn{node, MovedBy(forecast), forecast.fine()};
   };
@@ -65,8 +73,7 @@ DrainOrder OrderOfDrains(const ClusterSnapshot& snapshot, const std::vector<std:
         result.order.push_back(turn.node);
         if (turn.moved == 0) continue;
         read_again += snapshot.pods.size();
-        ClusterSnapshot after =
-            AfterSettling(state->ground, Settle(state->ground, DrainOf(turn.node)));
+        ClusterSnapshot after = state->After(turn.node);
         state.reset();
         state = std::make_unique<State>(std::move(after));
         moved = read_again + snapshot.pods.size() <= max_read_again;
