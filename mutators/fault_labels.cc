@@ -262,7 +262,7 @@ void ForEachFaultScheduledGroup(const MutationContext& context, const Edits& edi
 }
 
 // Whether containers of these pods restart in place, as far as the object says. The plugin counts a
-// pod in which one did as failed for ever (mind-cluster: component/ascend-for-volcano
+// pod in which one did as failed forever (mind-cluster: component/ascend-for-volcano
 // internal/rescheduling/job.go), so that a retry deletes the pod that has just recovered.
 bool RestartsInPlace(const MutationContext& context, const PodGroupView& group) {
   const WorkloadView& view = context.view;

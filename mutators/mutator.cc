@@ -116,7 +116,7 @@ constexpr std::array<Mutator, 12> kMutators = {{
          "Where the label stands already or the PodGroup carries different values, where "
          "fault-scheduling is off, where another scheduler than Volcano places the pods, and in "
          "pods without a controller. No default where containers restart in place, as in OME "
-         "components in Deployment mode: a pod in which one did counts as failed for ever.",
+         "components in Deployment mode: a pod in which one did counts as failed forever.",
      .run = FaultRetryTimes},
     {.name = "min-available",
      .summary = "sets the gang size that the NPU plugin reads",

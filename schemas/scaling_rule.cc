@@ -391,13 +391,13 @@ class ScalingRuleReader {
         if (earlier == nullptr) {
           Refuse(tier.PathOf(*entry),
                  "group " + Quote(name) + " is not in the tier before this one",
-                 "list the fullest shape first and every group in each tier");
+                 "list the largest shape first and every group in each tier");
           continue;
         }
         CompareServers(tier, *earlier, *entry);
         if (entry->num && earlier->num && *entry->num > *earlier->num) {
           Refuse(tier.PathOf(*entry, kNum), Grows(kNum, name, *earlier->num, *entry->num),
-                 "list the fullest shape first; no number may grow from one tier to the next");
+                 "list the largest shape first; no number may grow from one tier to the next");
         }
       }
       if (!tier.CanBeAimedAt()) continue;
@@ -460,17 +460,17 @@ class ScalingRuleReader {
   }
 
   void DoubtZeros() {
-    const Tier& fullest = tiers_.front();
-    for (const Entry* entry : fullest.by_name) {
+    const Tier& largest = tiers_.front();
+    for (const Entry* entry : largest.by_name) {
       if (entry->num != 0) continue;
       Doubtful(
-          fullest.PathOf(*entry, kNum),
+          largest.PathOf(*entry, kNum),
           "no tier wants a job of group " + Quote(*entry->name) + ", so none of its jobs gets pods",
           "write at least \"1\", or remove the group");
     }
     const Tier& minimal = tiers_.back();
     for (const Entry* entry : minimal.by_name) {
-      const Entry* full = fullest.Find(*entry->name);
+      const Entry* full = largest.Find(*entry->name);
       if (entry->num != 0 || full == nullptr || full->num == 0) continue;
       Doubtful(minimal.PathOf(*entry, kNum),
                "the minimal shape wants no job of group " + Quote(*entry->name) +
@@ -481,10 +481,10 @@ class ScalingRuleReader {
 
   // MindIE Motor's controller takes group_list[0] of the first tier for prefill and [1] for decode,
   // whatever the names (mindie_motor/src/controller/fault_manager/FaultManager.cpp).
-  void DoubtPositions(const Tier& fullest) {
-    const auto& entries = fullest.entries;
+  void DoubtPositions(const Tier& largest) {
+    const auto& entries = largest.entries;
     if (entries.size() < 2) {
-      Doubtful(fullest.path,
+      Doubtful(largest.path,
                "the first tier has " + std::string(entries.empty() ? "no group" : "one group") +
                    ", but MindIE's controller reads two: prefill first, then decode",
                "list the prefill group and then the decode group");
@@ -494,7 +494,7 @@ class ScalingRuleReader {
                           Contains(entries[1].name.value_or(""), "prefill")) ||
                          (entries[0].name == "group1" && entries[1].name == "group0");
     if (!swapped) return;
-    Doubtful(fullest.PathOf(entries[0]),
+    Doubtful(largest.PathOf(entries[0]),
              "group " + Quote(*entries[0].name) + " is listed before " + Quote(*entries[1].name) +
                  ", but MindIE's controller takes the first group for prefill and the second for "
                  "decode",

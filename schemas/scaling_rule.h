@@ -39,10 +39,10 @@ struct ScalingTier {
 };
 
 struct ScalingRule {
-  std::vector<ScalingTier> tiers;  // the fullest shape first, the minimal one last
+  std::vector<ScalingTier> tiers;  // the largest shape first, the minimal one last
   bool operator==(const ScalingRule&) const = default;
 
-  // True when a job of this group can ever get pods: the fullest tier, which has every group, names
+  // True when a job of this group can ever get pods: the largest tier, which has every group, names
   // it.
   bool HasGroup(std::string_view group_name) const;
   // The first tier that can be aimed at and lacks the group. A job of the group that asks for pods

@@ -120,7 +120,7 @@ struct Expectation {
   size_t service = 0;
   std::string job_id;  // as written, empty for the only service
   std::vector<Claim> claims;
-  std::optional<int64_t> shape;  // 1 is the fullest; 0: none runs whole
+  std::optional<int64_t> shape;  // 1 is the largest; 0: none runs whole
   int shape_line = 0;
   Never never;
   std::optional<Always> always;

@@ -152,7 +152,7 @@ Type<int64_t> Shape() {
   const auto none = [](const std::string& text, const Field& field) -> int64_t {
     if (text != "none") {
       field.Fault(Quote(text) + " is not a shape",
-                  "write a number, 1 for the fullest shape, or none");
+                  "write a number, 1 for the largest shape, or none");
     }
     return 0;
   };
@@ -195,8 +195,8 @@ void AddClaims(const StateWords& states, std::vector<Key<S>>& keys) {
 template <typename S>
 Key<S> ShapeKey() {
   return Key<S>::Calling(
-      "shape", "The fullest shape that runs whole: 1 is the fullest of the rule, or none.", Shape(),
-      [](S& s, int64_t shape, const Field& field) {
+      "shape", "The largest shape that is complete: 1 is the largest of the rule, or none.",
+      Shape(), [](S& s, int64_t shape, const Field& field) {
         s.shape = shape;
         if constexpr (requires { s.shape_line; }) s.shape_line = LineOf(field);
       });

@@ -74,7 +74,7 @@ struct CheckResult {
 // The state of a service at the end.
 struct ServiceEnd {
   std::string job_id;
-  std::optional<size_t> reached;  // the fullest tier that runs whole
+  std::optional<size_t> reached;  // the largest tier that runs whole
   size_t shapes = 0;              // tiers of the rule; 0: it has none that can be used
   std::vector<watcher::scaling::GroupCount> groups;
 };
@@ -106,7 +106,7 @@ std::string_view SpanName(Span::State state);  // "no room"
 struct ShapeChange {
   std::chrono::seconds at{0};
   std::string service{};
-  size_t reached = 0;  // 1 is the fullest; 0: none
+  size_t reached = 0;  // 1 is the largest; 0: none
   std::string text{};  // for people
   bool operator==(const ShapeChange&) const = default;
 };

@@ -14,9 +14,8 @@ void Log(log::Logger& logger, std::string_view what, const ReloadStatus& status,
   if (status.error.empty()) {
     logger.Info(status.swaps > 1 ? "reloaded" : "loaded", {{"what", what}, detail});
   } else if (status.swaps == 0) {
-    logger.Error(
-        "no good one was ever loaded: not ready, and no review is answered, until there is one",
-        {{"what", what}, {"error", status.error}});
+    logger.Error("none was loaded yet; not ready, and reviews are refused until one is",
+                 {{"what", what}, {"error", status.error}});
   } else {
     logger.Error("refused; the last good one stays in use",
                  {{"what", what}, {"error", status.error}});

@@ -9,8 +9,8 @@
 namespace mindgate::what_if {
 namespace {
 
-bool IsDown(Fate fate) {
-  return fate == Fate::kNoRoom || fate == Fate::kBroken || fate == Fate::kLost;
+bool IsDown(Outcome fate) {
+  return fate == Outcome::kNoRoom || fate == Outcome::kBroken || fate == Outcome::kLost;
 }
 
 size_t WithoutPlace(const InstanceForecast& instance) {
@@ -68,7 +68,7 @@ Impact ImpactOf(std::string name, const Forecast& forecast) {
   Impact impact{.name = std::move(name)};
   for (const InstanceForecast& instance : forecast.instances) {
     if (instance.already) continue;
-    if (instance.fate == Fate::kMoves) {
+    if (instance.fate == Outcome::kMoves) {
       ++impact.moved;
       continue;
     }

@@ -32,7 +32,7 @@ struct StoppedInstance {
   std::string ns;
   std::string owner;
   std::string pod_group;
-  Fate fate = Fate::kNoRoom;
+  Outcome fate = Outcome::kNoRoom;
   size_t without_place = 0;  // pods
   bool operator==(const StoppedInstance&) const = default;
 };
@@ -43,7 +43,7 @@ struct Impact {
   std::vector<StoppedInstance> down{};      // without room for enough of its pods, broken or lost
   std::vector<StoppedInstance> degraded{};  // some of its pods serve, or the rule holds it back
   std::vector<ServiceForecast> shrunk{};    // services under a scaling rule
-  size_t moved = 0;                         // instances that find their place again
+  size_t moved = 0;                         // instances that recover
   size_t without_place = 0;                 // pods
   // NPUs for which there is no room, by resource: more room for each instance alone, added up.
   std::map<std::string, int64_t> missing{};

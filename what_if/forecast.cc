@@ -52,43 +52,43 @@ void CompareServices(const Settled& before, const Settled& after,
 
 }  // namespace
 
-std::string_view DeedName(Deed deed) {
+std::string_view ActionName(Action deed) {
   switch (deed) {
-    case Deed::kDeleted:
+    case Action::kDeleted:
       return "deleted";
-    case Deed::kEvicted:
+    case Action::kEvicted:
       return "evicted";
-    case Deed::kAnnotated:
+    case Action::kAnnotated:
       return "annotated";
-    case Deed::kDrained:
+    case Action::kDrained:
       return "drained";
-    case Deed::kMovedByKubernetes:
+    case Action::kMovedByKubernetes:
       return "movedByKubernetes";
-    case Deed::kDeletedByKubernetes:
+    case Action::kDeletedByKubernetes:
       return "deletedByKubernetes";
-    case Deed::kMadeAnew:
-      return "madeAnew";
-    case Deed::kLeftAlone:
-      return "leftAlone";
-    case Deed::kFails:
+    case Action::kRecreated:
+      return "recreated";
+    case Action::kUntouched:
+      return "untouched";
+    case Action::kFails:
       return "fails";
   }
   return "";
 }
 
-std::string_view FateName(Fate fate) {
+std::string_view OutcomeName(Outcome fate) {
   switch (fate) {
-    case Fate::kMoves:
+    case Outcome::kMoves:
       return "moves";
-    case Fate::kPartly:
+    case Outcome::kPartly:
       return "partly";
-    case Fate::kNoRoom:
+    case Outcome::kNoRoom:
       return "noRoom";
-    case Fate::kHeld:
+    case Outcome::kHeld:
       return "held";
-    case Fate::kBroken:
+    case Outcome::kBroken:
       return "broken";
-    case Fate::kLost:
+    case Outcome::kLost:
       return "lost";
   }
   return "";
@@ -101,9 +101,10 @@ bool ServiceForecast::shrinks() const {
 }
 
 bool Forecast::fine() const {
-  return std::all_of(
-             instances.begin(), instances.end(),
-             [](const InstanceForecast& one) { return one.already || one.fate == Fate::kMoves; }) &&
+  return std::all_of(instances.begin(), instances.end(),
+                     [](const InstanceForecast& one) {
+                       return one.already || one.fate == Outcome::kMoves;
+                     }) &&
          std::none_of(services.begin(), services.end(),
                       [](const ServiceForecast& one) { return one.shrinks(); });
 }

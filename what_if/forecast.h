@@ -18,21 +18,21 @@
 namespace mindgate::what_if {
 
 // What is done to pods, and by whom.
-enum class Deed : uint8_t {
+enum class Action : uint8_t {
   kDeleted,              // by MindCluster's plugin, at once
   kEvicted,              // by the plugin, with their grace period
   kAnnotated,            // by the plugin, for infer-operator, which replaces them
   kDrained,              // evicted by who drains the node
   kMovedByKubernetes,    // from a node that is lost, after its toleration of 300 s
   kDeletedByKubernetes,  // by force, as its Node is no longer in the cluster
-  kMadeAnew,             // with others of their group, by LeaderWorkerSet
-  kLeftAlone,            // they are faulty, and nobody does anything
+  kRecreated,            // with others of their group, by LeaderWorkerSet
+  kUntouched,            // they are faulty, and nobody does anything
   kFails,                // likewise: the plugin tries in every session, and cannot
 };
-std::string_view DeedName(Deed deed);  // "deleted", as in JSON
+std::string_view ActionName(Action deed);  // "deleted", as in JSON
 
 struct Step {
-  Deed deed = Deed::kDeleted;
+  Action deed = Action::kDeleted;
   std::vector<std::string> pods{};  // by name
   std::string why{};                // a sentence without its full stop
   bool operator==(const Step&) const = default;
@@ -56,7 +56,7 @@ struct Move {
 };
 
 // How it ends, once everything has come to rest.
-enum class Fate : uint8_t {
+enum class Outcome : uint8_t {
   kMoves,   // all of its pods have a place
   kPartly,  // some have none, and the others serve
   kNoRoom,  // it is down: its pods, or too few of them, have a place
@@ -64,7 +64,7 @@ enum class Fate : uint8_t {
   kBroken,  // it stays on faulty hardware
   kLost,    // nobody makes its pods again
 };
-std::string_view FateName(Fate fate);
+std::string_view OutcomeName(Outcome fate);
 
 // The pods of a PodGroup. Those in none: of a group of a LeaderWorkerSet, else of one owner.
 struct InstanceForecast {
@@ -77,9 +77,9 @@ struct InstanceForecast {
   std::vector<Hit> hits{};
   std::vector<Step> steps{};
   std::vector<Move> moves{};
-  Fate fate = Fate::kMoves;
+  Outcome fate = Outcome::kMoves;
   std::string why{};                   // it has no place; a sentence without its full stop
-  std::string mend{};                  // what would help, empty when nothing is missing
+  std::string fix{};                   // what would help, empty when nothing is missing
   std::optional<Shortage> shortage{};  // what its pods lack that found no room
   bool operator==(const InstanceForecast&) const = default;
 };
@@ -95,7 +95,7 @@ struct GroupChange {
 struct ServiceForecast {
   watcher::scaling::ServiceKey service;
   size_t shapes = 0;               // of its rule; 0: it has none that can be used
-  std::optional<size_t> before{};  // the fullest shape that runs whole, from 0; nothing: none
+  std::optional<size_t> before{};  // the largest shape that is complete, from 0; nothing: none
   std::optional<size_t> after{};
   std::vector<GroupChange> groups{};
   bool shrinks() const;
@@ -108,7 +108,7 @@ struct Forecast {
   // Pods that need no NPUs and are in no PodGroup, which go: their owners make them anew.
   size_t others = 0;
 
-  // Whether everything finds its place again. What ends no better without the hypothesis does not
+  // Whether everything recovers. What ends no better without the hypothesis does not
   // count.
   bool fine() const;
   bool operator==(const Forecast&) const = default;

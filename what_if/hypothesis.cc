@@ -334,7 +334,7 @@ std::set<std::string, std::less<>> NodesOf(const Hypothesis& hypothesis) {
 std::vector<std::string> Sentences(const Hypothesis& hypothesis) {
   std::vector<std::string> sentences;
   for (const std::string& node : hypothesis.lost) {
-    sentences.push_back(node + " is lost: Kubernetes calls it not Ready");
+    sentences.push_back(node + " is lost (NotReady)");
   }
   for (const FaultyChip& chip : hypothesis.chips) {
     sentences.push_back(chip.chip + " of " + chip.node + " is unhealthy");

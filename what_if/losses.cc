@@ -38,7 +38,7 @@ PodLoss FirstLook(const Pod& pod) {
   return {.loss = pod.node.empty() ? Loss::kWaits : Loss::kStays};
 }
 
-std::string MendOf(const watcher::rescheduling::FaultPolicy& policy) {
+std::string FixOf(const watcher::rescheduling::FaultPolicy& policy) {
   switch (policy.fault_scheduling) {
     case FaultScheduling::kOff:
       return "the label fault-scheduling: force (or grace) in its pod template";
@@ -75,15 +75,15 @@ class Losing {
   }
 
  private:
-  void Go(size_t index, Deed deed, std::string why) {
+  void Go(size_t index, Action deed, std::string why) {
     PodLoss& loss = losses_[index];
     loss.deed = deed;
     loss.why = std::move(why);
-    loss.mend.clear();
+    loss.fix.clear();
     loss.loss = Loss::kGoes;
     if (!inventory_.pods[index].controller.empty()) return;
     loss.loss = Loss::kLost;
-    loss.mend = "a controller that makes it again, such as a Deployment";
+    loss.fix = "a controller that makes it again, such as a Deployment";
   }
 
   // Nobody but Kubernetes itself moves it: it marks pods of a node that is lost for deletion after
@@ -91,22 +91,22 @@ class Losing {
   // goes.
   // Pods of a node that no longer exists it deletes by force, after 40 s and a look every 20 s
   // (kubernetes: pkg/controller/podgc).
-  void Leave(size_t index, Deed deed, std::string why, std::string mend) {
+  void Leave(size_t index, Action deed, std::string why, std::string fix) {
     const Pod& pod = inventory_.pods[index];
     if (faults_.gone.contains(pod.node)) {
-      Go(index, Deed::kDeletedByKubernetes, std::move(why));
+      Go(index, Action::kDeletedByKubernetes, std::move(why));
       return;
     }
     if (faults_.not_ready.contains(pod.node)) {
       if (IsReplacedWhileItEnds(pod)) {
-        Go(index, Deed::kMovedByKubernetes, std::move(why));
+        Go(index, Action::kMovedByKubernetes, std::move(why));
         return;
       }
       why +=
           "; Kubernetes marks it for deletion, and it stays until the node comes back or is "
           "deleted";
     }
-    losses_[index] = {Loss::kBroken, losses_[index].hit, deed, std::move(why), std::move(mend)};
+    losses_[index] = {Loss::kBroken, losses_[index].hit, deed, std::move(why), std::move(fix)};
   }
 
   std::string HitOf(const watcher::rescheduling::Task& task, FaultType type) const {
@@ -123,7 +123,7 @@ class Losing {
       }
     }
     const watcher::rescheduling::Response& response = job.response;
-    const auto each = [&](Deed deed) {
+    const auto each = [&](Action deed) {
       for (const size_t task : response.tasks) {
         if (places[task]) Go(*places[task], deed, response.why);
       }
@@ -131,11 +131,11 @@ class Losing {
     };
     switch (response.step) {
       case watcher::rescheduling::Step::kDelete:
-        return each(Deed::kDeleted);
+        return each(Action::kDeleted);
       case watcher::rescheduling::Step::kEvict:
-        return each(Deed::kEvicted);
+        return each(Action::kEvicted);
       case watcher::rescheduling::Step::kAnnotate:
-        return each(Deed::kAnnotated);
+        return each(Action::kAnnotated);
       case watcher::rescheduling::Step::kNothing:
       case watcher::rescheduling::Step::kFails:
         break;
@@ -143,13 +143,15 @@ class Losing {
     const bool fails = response.step == watcher::rescheduling::Step::kFails;
     for (size_t i = 0; i < job.tasks.size(); ++i) {
       if (!places[i] || job.types[i] == FaultType::kHealthy) continue;
-      Leave(*places[i], fails ? Deed::kFails : Deed::kLeftAlone, response.why, MendOf(job.policy));
+      Leave(*places[i], fails ? Action::kFails : Action::kUntouched, response.why,
+            FixOf(job.policy));
     }
   }
 
   // mind-cluster: component/ascend-for-volcano/internal/rescheduling, the upgrade of pod-level
   // rescheduling after so many sessions; the watcher does likewise, after a time.
-  void Widen(const SurveyedJob& job, Deed deed, const std::vector<std::optional<size_t>>& places) {
+  void Widen(const SurveyedJob& job, Action deed,
+             const std::vector<std::optional<size_t>>& places) {
     if (!job.policy.begins_with_faulty_pods()) return;
     const auto widest = ScopeOf(job.tasks, job.types, job.policy, job.policy.widest());
     if (widest.size() <= job.response.tasks.size()) return;
@@ -176,7 +178,7 @@ class Losing {
       return;
     }
     losses_[*index].hit = HitOf(surveyed.task, type);
-    Leave(*index, Deed::kLeftAlone, "it is in no PodGroup, so that Volcano does not know it",
+    Leave(*index, Action::kUntouched, "it is in no PodGroup, so that Volcano does not know it",
           "schedulerName: volcano and the label fault-scheduling: force in its pod template");
   }
 
@@ -190,7 +192,7 @@ class Losing {
       return;
     }
     if (loss.hit.empty()) loss.hit = kDrained;
-    Go(index, Deed::kDrained, "the node is drained");
+    Go(index, Action::kDrained, "the node is drained");
   }
 
   // Its default is RecreateGroupOnPodRestart (lws: pkg/controllers/pod_controller.go).
@@ -205,7 +207,7 @@ class Losing {
     for (const size_t i : pods_) {
       const PodLoss& loss = losses_[i];
       if (KeepsItsPlace(loss.loss) && groups.contains(inventory_.pods[i].lws_group)) {
-        Go(i, Deed::kMadeAnew, "LeaderWorkerSet makes a group anew when one of its pods goes");
+        Go(i, Action::kRecreated, "LeaderWorkerSet makes a group anew when one of its pods goes");
       }
     }
   }

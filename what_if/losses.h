@@ -24,9 +24,9 @@ enum class Loss : uint8_t {
 struct PodLoss {
   Loss loss = Loss::kStays;
   std::string hit{};  // Hit::why; empty: nothing hits it
-  std::optional<Deed> deed{};
+  std::optional<Action> deed{};
   std::string why{};      // of the deed
-  std::string mend{};     // of one that is broken or lost
+  std::string fix{};      // of one that is broken or lost
   bool is_other = false;  // it counts for Forecast::others
 };
 

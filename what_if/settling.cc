@@ -118,7 +118,7 @@ class Settling {
       SettledInstance& instance = settled.instances[members.key];
       instance.told = Describe(number, instance.missing);
       if (explains && instance.told.shortage) Explain(number, *instance.told.shortage);
-      if (instance.told.fate != Fate::kHeld) continue;
+      if (instance.told.fate != Outcome::kHeld) continue;
       for (const size_t pod : members.pods) {
         const auto state = states_.find(pod);
         if (state == states_.end() || !state->second->gate) continue;
@@ -340,7 +340,7 @@ class Settling {
       if (loss.loss != Loss::kIgnored) ++told.pods;
       if (!loss.hit.empty()) told.hits.push_back({pod.name, pod.node, loss.hit});
       AddStep(i, told);
-      if (told.mend.empty()) told.mend = loss.mend;
+      if (told.fix.empty()) told.fix = loss.fix;
       if (loss.loss == Loss::kGoes || loss.loss == Loss::kWaits) {
         const bool was_placed = loss.loss == Loss::kGoes;
         const auto place = places_.find(i);
@@ -364,16 +364,16 @@ class Settling {
     const auto attempt = attempts_.find(number);
     if (homeless + held > 0 && attempt != attempts_.end()) told.shortage = attempt->second.shortage;
     if (broken > 0) {
-      told.fate = Fate::kBroken;
+      told.fate = Outcome::kBroken;
     } else if (lost > 0) {
-      told.fate = Fate::kLost;
+      told.fate = Outcome::kLost;
     } else if (homeless > 0) {
       const bool is_job = members.gang != nullptr && members.gang->of_job;
-      told.fate = serving == 0 || is_job ? Fate::kNoRoom : Fate::kPartly;
+      told.fate = serving == 0 || is_job ? Outcome::kNoRoom : Outcome::kPartly;
       told.why = "there is no room for " + std::to_string(homeless) + " of its pods";
-      if (told.shortage) told.mend = ShortageText(*told.shortage);
+      if (told.shortage) told.fix = ShortageText(*told.shortage);
     } else if (held > 0) {
-      told.fate = Fate::kHeld;
+      told.fate = Outcome::kHeld;
     }
     return told;
   }

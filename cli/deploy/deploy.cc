@@ -535,7 +535,7 @@ void AddDeploy(CLI::App& parent, Streams& io, int& exit_code) {
   AddOutputOption(*command, options->output, {"text", "json"}, "DEPLOY_OUTPUT");
   AddColorOption(*command, options->color);
   command->footer(
-      R"(Before anything is written, every object runs through mindgate's rules, the cluster is looked at, and the API
+      R"(Before anything is written, every object runs through mindgate's rules, the cluster is checked, and the API
 server tries every object. The store comes first and must be ready, then the rest. Deploying again changes
 what the file changed and nothing else; objects of others are refused. While one run changes an application, a second
 one is refused, or waits with --wait-for-lock.

@@ -29,7 +29,7 @@ Blocker NoteOf(const what_if::InstanceForecast& instance) {
   const std::string nodes = instance.shortage ? LeftOutText(*instance.shortage) : "";
   if (!nodes.empty()) what += " (nodes: " + nodes + ")";
   std::string hint = "its pods stay Pending until others leave";
-  if (!instance.mend.empty()) hint += ", or until there is " + instance.mend;
+  if (!instance.fix.empty()) hint += ", or until there is " + instance.fix;
   return {std::move(what), std::move(hint)};
 }
 
@@ -75,9 +75,9 @@ std::vector<Blocker> LackOfRoom(kube::Client& client, Time now,
   std::vector<Blocker> notes;
   if (!answer.applied) return notes;
   for (const what_if::InstanceForecast& instance : answer.applied->instances) {
-    const bool waits = instance.fate == what_if::Fate::kNoRoom ||
-                       instance.fate == what_if::Fate::kPartly ||
-                       instance.fate == what_if::Fate::kHeld;
+    const bool waits = instance.fate == what_if::Outcome::kNoRoom ||
+                       instance.fate == what_if::Outcome::kPartly ||
+                       instance.fate == what_if::Outcome::kHeld;
     if (instance.is_new && waits) notes.push_back(NoteOf(instance));
   }
   return notes;

@@ -289,11 +289,12 @@ void PrintUnknownCode(const std::string& code, const FaultTable& table, std::ost
   std::vector<std::string_view> known;
   for (const FaultCode& each : table.codes()) known.push_back(each.code);
   const auto near = NearestOf(code, known);
-  PrintError(err,
-             "MindCluster " + std::string(table.release()) + " ships no level for fault code " +
-                 Quote(code),
-             (near ? "did you mean " + Quote(*near) + "? " : std::string()) +
-                 "of a chip's unknown code above minor severity it makes SeparateNPU");
+  PrintError(
+      err,
+      "MindCluster " + std::string(table.release()) + " ships no level for fault code " +
+          Quote(code),
+      (near ? "did you mean " + Quote(*near) + "? " : std::string()) +
+          "MindCluster treats unknown fault codes of chips above minor severity as SeparateNPU");
 }
 
 }  // namespace

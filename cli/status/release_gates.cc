@@ -103,7 +103,7 @@ int RunReleaseGates(const ReleaseGatesOptions& options, Streams& io) {
   const auto [fault, fix] =
       is_ambiguous
           ? std::pair<std::string, std::string>(
-                "names and -A cannot be combined: several namespaces may have the same name",
+                "names cannot be combined with -A: the same name may exist in several namespaces",
                 "replace -A with -n NAMESPACE")
           : FaultOf(options, kWords, io);
   if (!fault.empty()) {

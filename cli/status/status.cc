@@ -321,7 +321,8 @@ int RunStatus(const StatusOptions& options, Streams& io) {
     return kExitUnusable;
   }
   if (options.all_namespaces && !options.names.empty()) {
-    PrintError(io.err, "names and -A cannot be combined: several namespaces may have the same name",
+    PrintError(io.err,
+               "names cannot be combined with -A: the same name may exist in several namespaces",
                "replace -A with -n NAMESPACE");
     return kExitUnusable;
   }

@@ -104,8 +104,8 @@ std::optional<what_if::DrainOrder> DrainsOneByOne(const WhatIfOptions& options,
 bool IsQuestion(const WhatIfOptions& options, Streams& io) {
   const EachOptions& each = options.each;
   if (!each.any() && options.question.empty() && options.manifests.empty()) {
-    PrintError(io.err, "nothing is supposed to happen",
-               "give --node, --card, --fault, --drain, --manifest or --each-node");
+    PrintError(io.err, "there is no scenario",
+               "specify --node, --card, --fault, --drain, --manifest or --each-node");
     return false;
   }
   if (!each.any()) return true;
@@ -219,7 +219,7 @@ void AddWhatIf(CLI::App& parent, Streams& io, int& exit_code) {
 the scheduler of `mindgate simulate` then act until nothing moves any more. Nothing is written to the cluster.
 Processors, memory, affinity, disruption budgets and the links between chips are not considered.
 --each-node, --each-card and --each answer one question after the other, each about one loss.
-Exit codes: 0 everything finds its place again, 1 something stays down, is broken or shrinks, 2 the arguments, the
+Exit codes: 0 everything recovers, 1 something stays down, is broken or shrinks, 2 the arguments, the
 snapshot or a manifest are invalid, or the cluster cannot be read.
 
 Examples:

@@ -100,7 +100,7 @@ OrderedJson InstancesJson(const std::vector<StoppedInstance>& instances) {
     json.push_back({{"namespace", one.ns},
                     {"owner", one.owner},
                     {"podGroup", one.pod_group},
-                    {"fate", what_if::FateName(one.fate)},
+                    {"fate", what_if::OutcomeName(one.fate)},
                     {"podsWithoutPlace", one.without_place}});
   }
   return json;

@@ -8,9 +8,9 @@
 namespace mindgate::cli {
 namespace {
 
-using what_if::Fate;
 using what_if::Forecast;
 using what_if::InstanceForecast;
+using what_if::Outcome;
 using what_if::ServiceForecast;
 
 // What a browser still shows well.
@@ -51,7 +51,7 @@ std::string Cells(const std::vector<std::string>& texts) {
 std::string InstanceSection(const InstanceForecast& instance,
                             std::chrono::seconds grace_over_time) {
   std::string html = "<h3>" + HtmlEscaped(InstanceTitle(instance)) + ": " +
-                     Verdict(InstanceVerdict(instance), instance.fate == Fate::kMoves) +
+                     Verdict(InstanceVerdict(instance), instance.fate == Outcome::kMoves) +
                      "</h3>\n<table>\n";
   for (const auto& [word, text] : InstanceRows(instance, grace_over_time))
     html += Cells({word, text});

@@ -15,13 +15,13 @@ namespace mindgate::cli {
 namespace {
 
 using OrderedJson = nlohmann::ordered_json;
-using what_if::Deed;
-using what_if::Fate;
+using what_if::Action;
 using what_if::Forecast;
 using what_if::GroupChange;
 using what_if::Hit;
 using what_if::InstanceForecast;
 using what_if::Move;
+using what_if::Outcome;
 using what_if::ServiceForecast;
 using what_if::Step;
 
@@ -30,34 +30,34 @@ constexpr size_t kMaxNamed = 8;
 
 std::string Listed(const std::vector<std::string>& texts) { return JoinFirst(texts, kMaxNamed); }
 
-std::string DeedText(Deed deed, std::chrono::seconds grace_over_time) {
+std::string DeedText(Action deed, std::chrono::seconds grace_over_time) {
   switch (deed) {
-    case Deed::kDeleted:
+    case Action::kDeleted:
       return "deleted at once";
-    case Deed::kEvicted:
+    case Action::kEvicted:
       return EvictedText(grace_over_time);
-    case Deed::kAnnotated:
+    case Action::kAnnotated:
       return "annotated, for infer-operator to replace";
-    case Deed::kDrained:
+    case Action::kDrained:
       return "evicted";
-    case Deed::kMovedByKubernetes:
+    case Action::kMovedByKubernetes:
       return "evicted by Kubernetes after 5 minutes";
-    case Deed::kDeletedByKubernetes:
+    case Action::kDeletedByKubernetes:
       return "deleted by Kubernetes about a minute after the Node went";
-    case Deed::kMadeAnew:
-      return "made anew";
-    case Deed::kLeftAlone:
+    case Action::kRecreated:
+      return "recreated";
+    case Action::kUntouched:
       return "left alone";
-    case Deed::kFails:
+    case Action::kFails:
       return "not restarted, though MindCluster tries";
   }
   return "";
 }
 
 Color ColorOf(const InstanceForecast& instance) {
-  if (instance.fate == Fate::kMoves) return Color::kGreen;
-  return instance.fate == Fate::kPartly || instance.fate == Fate::kHeld ? Color::kYellow
-                                                                        : Color::kRed;
+  if (instance.fate == Outcome::kMoves) return Color::kGreen;
+  return instance.fate == Outcome::kPartly || instance.fate == Outcome::kHeld ? Color::kYellow
+                                                                              : Color::kRed;
 }
 
 size_t PlacesOf(const InstanceForecast& instance) {
@@ -110,7 +110,7 @@ void PrintForecast(const std::string& title, const Forecast& forecast, const Wha
   Instances good;
   Instances already;
   for (const InstanceForecast& instance : forecast.instances) {
-    Instances& kind = instance.already ? already : instance.fate == Fate::kMoves ? good : bad;
+    Instances& kind = instance.already ? already : instance.fate == Outcome::kMoves ? good : bad;
     kind.push_back(&instance);
   }
   out << title << "\n\n"
@@ -148,7 +148,7 @@ OrderedJson ForecastJson(const Forecast& forecast) {
     OrderedJson steps = OrderedJson::array();
     for (const Step& step : instance.steps) {
       steps.push_back(
-          {{"step", what_if::DeedName(step.deed)}, {"pods", step.pods}, {"why", step.why}});
+          {{"step", what_if::ActionName(step.deed)}, {"pods", step.pods}, {"why", step.why}});
     }
     OrderedJson moves = OrderedJson::array();
     for (const Move& move : instance.moves) {
@@ -163,10 +163,10 @@ OrderedJson ForecastJson(const Forecast& forecast) {
                          {"hits", std::move(hits)},
                          {"steps", std::move(steps)},
                          {"moves", std::move(moves)},
-                         {"fate", what_if::FateName(instance.fate)},
+                         {"fate", what_if::OutcomeName(instance.fate)},
                          {"why", instance.why},
                          {"nodes", NodesJson(instance)},
-                         {"mend", instance.mend}});
+                         {"fix", instance.fix}});
   }
   OrderedJson services = OrderedJson::array();
   for (const ServiceForecast& service : forecast.services) services.push_back(ServiceJson(service));
@@ -186,25 +186,23 @@ std::string InstanceTitle(const InstanceForecast& instance) {
 std::string InstanceVerdict(const InstanceForecast& instance) {
   std::string verdict;
   switch (instance.fate) {
-    case Fate::kMoves:
-      verdict = instance.is_new          ? "fits"
-                : instance.moves.empty() ? "is not affected"
-                                         : "finds its place again";
+    case Outcome::kMoves:
+      verdict = instance.is_new ? "fits" : instance.moves.empty() ? "is not affected" : "recovers";
       break;
-    case Fate::kPartly:
+    case Outcome::kPartly:
       verdict = "has places for " + std::to_string(PlacesOf(instance)) + " of " +
                 Number(instance.pods, "pod", "pods");
       break;
-    case Fate::kNoRoom:
-      verdict = instance.is_new ? "does not fit" : "is down";
+    case Outcome::kNoRoom:
+      verdict = instance.is_new ? "does not fit" : "stays down";
       break;
-    case Fate::kHeld:
+    case Outcome::kHeld:
       verdict = "waits behind the gate";
       break;
-    case Fate::kBroken:
+    case Outcome::kBroken:
       verdict = "stays broken";
       break;
-    case Fate::kLost:
+    case Outcome::kLost:
       verdict = "is gone";
       break;
   }
@@ -244,7 +242,7 @@ std::vector<std::pair<std::string, std::string>> InstanceRows(
       rows.emplace_back("nodes", nodes);
     }
   }
-  if (!instance.mend.empty()) rows.emplace_back("mend", instance.mend);
+  if (!instance.fix.empty()) rows.emplace_back("fix", instance.fix);
   return rows;
 }
 
@@ -300,20 +298,17 @@ std::string Summary(const Forecast& forecast) {
   size_t bad = 0;
   for (const InstanceForecast& instance : forecast.instances) {
     if (instance.already) continue;
-    (instance.fate == Fate::kMoves ? good : bad) += 1;
+    (instance.fate == Outcome::kMoves ? good : bad) += 1;
   }
   const auto shrinking =
       static_cast<size_t>(std::count_if(forecast.services.begin(), forecast.services.end(),
                                         [](const auto& service) { return service.shrinks(); }));
   if (good + bad + shrinking + forecast.others == 0) return "Nothing changes.";
   std::vector<std::string> texts;
-  if (good > 0)
-    texts.push_back(Number(good, "instance finds its place", "instances find their place"));
-  if (bad > 0) texts.push_back(Number(bad, "instance does not", "instances do not"));
-  if (good == 0 && bad > 0) {
-    texts = {Number(bad, "instance does not find its place", "instances do not find their place")};
-  }
-  if (shrinking > 0) texts.push_back(Number(shrinking, "service shrinks", "services shrink"));
+  if (good > 0) texts.push_back(Number(good, "instance recovers", "instances recover"));
+  if (bad > 0) texts.push_back(Number(bad, "instance stays down", "instances stay down"));
+  if (shrinking > 0)
+    texts.push_back(Number(shrinking, "service runs degraded", "services run degraded"));
   if (forecast.others > 0) {
     texts.push_back(Number(forecast.others, "pod without NPUs goes, which its owner makes again",
                            "pods without NPUs go, which their owners make again"));

@@ -36,7 +36,7 @@ std::string GroupChanges(const what_if::ServiceForecast& service);
 void PrintDrainOrder(const what_if::DrainOrder& drains, bool wide, std::ostream& out);
 nlohmann::ordered_json DrainOrderJson(const what_if::DrainOrder& drains);
 nlohmann::ordered_json ServiceJson(const what_if::ServiceForecast& service);
-// "2 instances find their place again, 1 does not. 1 service shrinks."
+// "2 instances recover again, 1 does not. 1 service shrinks."
 std::string Summary(const what_if::Forecast& forecast);
 // "With chat.yaml applied", "If npu-3 is lost: ...".
 std::string AppliedTitle(const WhatIfReport& report);

@@ -131,7 +131,7 @@ constexpr Rule kScalingConfigMapRules[] = {
          "pods stay, but none is recreated after a fault, and only the operator's log says why. "
          "mindgate itself reads no more than 64 tiers of 64 groups, in at most 256 KiB of text: no "
          "service has as many shapes, and a decision may not cost more than its text.",
-     .fix = "Write plain JSON without comments, every number in quotes, the fullest shape first.",
+     .fix = "Write plain JSON without comments, every number in quotes, the largest shape first.",
      .source =
          "mind-cluster: component/ascend-operator/pkg/controllers/scaling/{controller,utils}.go. "
          "The samples in the documents have comments inside the JSON and must not be used "

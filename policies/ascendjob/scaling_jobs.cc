@@ -244,7 +244,7 @@ void CheckRoomInGroup(const RuleContext& context, Findings& findings) {
   if (group == nullptr || group->group_num > static_cast<int64_t>(before)) return;
   findings.Violate(context.view.labels.path.Child(schemas::kGroupName),
                    "group " + Quote(*group_name) + " has " + std::to_string(group->group_num) +
-                       " jobs in the fullest shape of the scaling rule, and " +
+                       " jobs in the largest shape of the scaling rule, and " +
                        std::to_string(before) +
                        " of this service come before this one, which "
                        "gets no pods while they run",
@@ -339,10 +339,10 @@ constexpr Rule kScalingJobRules[] = {
      .severity = Severity::kWarning,
      .default_mode = Mode::kWarn,
      .kinds = schemas::kAscendJobs,
-     .summary = "A group of a scaling rule has no more jobs than the rule's fullest shape wants.",
+     .summary = "A group of a scaling rule has no more jobs than the rule's largest shape wants.",
      .why =
          "The operator makes pods of a job while the shape that it aims at wants another "
-         "instance of the group. A third job of a group that the fullest shape gives two gets no "
+         "instance of the group. A third job of a group that the largest shape gives two gets no "
          "pods while the others run, and nothing says so. More instances need a change of the "
          "rule.",
      .fix = "Raise group_num of the group in the rule's first tier, or leave the job out.",

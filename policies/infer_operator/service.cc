@@ -114,7 +114,7 @@ void CheckPriorityUnderRule(const RuleContext& context, Findings& findings) {
                      "strategy Priority makes a role only when all instances of the roles before "
                      "it run, but the scaling rule of " +
                          Title(role) +
-                         " holds instances until the other groups exist: both wait for ever",
+                         " holds instances until the other groups exist: both wait forever",
                      "write type: Parallel; the rule decides in which order instances start");
     return;
   }

@@ -34,7 +34,7 @@ using json::Json;
 using kube::testing::FakeApiServer;
 namespace resources = kube::resources;
 
-// One more p than the fullest shape wants.
+// One more p than the largest shape wants.
 constexpr const char* kShapes = "p=13 d=6 | p=10 d=5 | p=8 d=4 | p=4 d=2 | p=2 d=1";
 constexpr int kRunningP = 13;
 constexpr int kRunningD = 6;

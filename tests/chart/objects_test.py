@@ -719,7 +719,7 @@ class TogetherTest(unittest.TestCase):
 
 
 class UninstallTest(unittest.TestCase):
-    """The hook that releases pods and nodes which would wait for ever."""
+    """The hook that releases pods and nodes which would wait forever."""
 
     maxDiff = None
 

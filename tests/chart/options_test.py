@@ -177,7 +177,7 @@ class OptionsTest(unittest.TestCase):
             (["--set", on.format("serviceMonitor")], 2, 0),
             (["--set", on.format("prometheusRule")], 0, 1),
             ([*monitors, *rules, "--set", off.format("prometheusRule")], 2, 0),
-            # Alerts on what nobody scrapes would fire for ever.
+            # Alerts on what nobody scrapes would fire forever.
             ([*monitors, *rules, "--set", off.format("serviceMonitor")], 0, 0),
         ):
             objects = rendered(*arguments)

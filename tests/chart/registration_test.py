@@ -19,7 +19,7 @@ from rendering import (
     webhooks_of,
 )
 
-# The names are for ever: one that an upgrade takes away or renames can stay behind, kept by the CA
+# The names are forever: one that an upgrade takes away or renames can stay behind, kept by the CA
 # that was applied to it, and the API server then refuses the whole configuration.
 REGISTRATIONS = [
     "pods",

@@ -206,8 +206,8 @@ TEST(ExplainFault, AnUnknownCode) {
   EXPECT_EQ(unknown.out, "");
   EXPECT_EQ(unknown.err,
             "error: MindCluster 26.1 ships no level for fault code \"81078604\"\n"
-            "hint: did you mean \"81078603\"? of a chip's unknown code above minor severity it "
-            "makes SeparateNPU\n");
+            "hint: did you mean \"81078603\"? MindCluster treats unknown fault codes of chips above "
+            "minor severity as SeparateNPU\n");
   EXPECT_EQ(Cli({"explain", "--fault", "80E18005", "MG001"}).code, 2);
 }
 

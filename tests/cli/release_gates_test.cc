@@ -77,7 +77,7 @@ TEST_F(ReleaseGates, NothingIsOpenedUnlessSomethingSaysWhich) {
       {{"--all", "p0", "--yes"},
        "error: names, -l and --all cannot be combined\nhint: use only one of them\n"},
       {{"-A", "p0", "--yes"},
-       "error: names and -A cannot be combined: several namespaces may have the same name\n"
+       "error: names cannot be combined with -A: the same name may exist in several namespaces\n"
        "hint: replace -A with -n NAMESPACE\n"},
       {{"--all", "--dry-run=always"},
        "error: --dry-run: \"always\" is not supported: write --dry-run=none, client or server; "

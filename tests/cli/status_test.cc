@@ -193,9 +193,10 @@ TEST_F(StatusTest, NamesAndSelectorsChooseServices) {
             "hint: `mindgate status -A -o name` lists all services\n");
   const auto everywhere = Run({"-A", "code"});
   EXPECT_EQ(everywhere.code, 2);
-  EXPECT_EQ(everywhere.err,
-            "error: names and -A cannot be combined: several namespaces may have the same name\n"
-            "hint: replace -A with -n NAMESPACE\n");
+  EXPECT_EQ(
+      everywhere.err,
+      "error: names cannot be combined with -A: the same name may exist in several namespaces\n"
+      "hint: replace -A with -n NAMESPACE\n");
 }
 
 TEST_F(StatusTest, JsonForMachines) {

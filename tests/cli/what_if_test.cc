@@ -91,7 +91,7 @@ TEST(WhatIf, ExitCodes) {
 TEST(WhatIf, ColorsTheVerdict) {
   EXPECT_THAT(WhatIf({"--card", "npu-0/0"}).out, Not(HasSubstr("\x1b")));
   EXPECT_THAT(WhatIf({"--card", "npu-0/0", "--color", "always"}).out,
-              HasSubstr("\x1b[32mfinds its place again"));
+              HasSubstr("\x1b[32mrecovers"));
 }
 
 TEST(WhatIf, ForcesPodsAfterTheGraceOverTimeOfTheConfiguration) {
@@ -173,8 +173,8 @@ TEST(WhatIf, NeedsAQuestion) {
   const auto told = WhatIf({});
   EXPECT_EQ(told.code, 2);
   EXPECT_EQ(told.err,
-            "error: nothing is supposed to happen\n"
-            "hint: give --node, --card, --fault, --drain, --manifest or --each-node\n");
+            "error: there is no scenario\n"
+            "hint: specify --node, --card, --fault, --drain, --manifest or --each-node\n");
 }
 
 TEST(WhatIf, SupposesEachLossAlone) {
@@ -250,7 +250,7 @@ TEST_F(WhatIfOnACluster, SaysTheSameAsOfItsSnapshotAndWritesNothing) {
   const Workspace folder;
   const auto live = Cli({"what-if", "--node", "n0", "--server", server.url()});
   EXPECT_EQ(live.code, 0) << live.err;
-  EXPECT_THAT(live.out, HasSubstr("infer/Job/train (PodGroup pg): finds its place again"));
+  EXPECT_THAT(live.out, HasSubstr("infer/Job/train (PodGroup pg): recovers"));
   const auto taken = Cli({"snapshot", "-o", "s.json", "--server", server.url()});
   EXPECT_EQ(taken.code, 0) << taken.err;
   EXPECT_EQ(taken.out, "");

@@ -44,7 +44,7 @@ def enforcing(installation: Release) -> Iterator[Release]:
 
 
 def rule(*tiers: tuple[int, int]) -> dict[str, Any]:
-    """Shapes of so many prefill and decode instances, the fullest first."""
+    """Shapes of so many prefill and decode instances, the largest first."""
 
     def group(name: str, number: int) -> dict[str, str]:
         return {"group_name": name, "group_num": str(number), "server_num_per_group": "1"}
@@ -139,7 +139,7 @@ def reasons(cluster: Cluster) -> set[str]:
     return {event["reason"] for event in cluster.items("events.events.k8s.io")}
 
 
-def test_deployments_reach_the_fullest_shape(cluster: Cluster, enforcing: Release) -> None:
+def test_deployments_reach_the_largest_shape(cluster: Cluster, enforcing: Release) -> None:
     submit_deployments(cluster)
     await_shape(cluster, 2, 1)
     assert held(cluster) == (0, 0)

@@ -164,7 +164,7 @@ def test_a_group_of_a_leader_worker_set(cluster: Cluster, restarting: Release, r
 
 
 def test_a_node_that_is_lost(cluster: Cluster, restarting: Release, report: Report) -> None:
-    """No kubelet answers for it, so that its pods would be there for ever."""
+    """No kubelet answers for it, so that its pods would be there forever."""
     cluster.create(labelled(deployment("chat", replicas=2), LABELS))
     found = await_running(cluster, 2)
     group = found[0]["metadata"]["annotations"]["scheduling.k8s.io/group-name"]

@@ -15,7 +15,7 @@ SCALING = {"mode": "enforce", "rebalance": "enforce"}
 
 
 def rule(world: World, shapes: list[dict[str, int]]) -> None:
-    """The scaling rule "r", the fullest shape first."""
+    """The scaling rule "r", the largest shape first."""
     listed = [
         {"group_list": [{"group_name": name, "group_num": str(count), "server_num_per_group": "1"} for name, count in shape.items()]}
         for shape in shapes

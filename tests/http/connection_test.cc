@@ -293,7 +293,7 @@ TEST(Connection, RefusedBodyIsReadAndDroppedSoThatTheAnswerIsNotReset) {
   EXPECT_EQ(fixture.Settle(), Next::kWait);
   EXPECT_TRUE(fixture.wire.in.empty());
   EXPECT_EQ(fixture.budget.used(), used);
-  // Not for ever.
+  // Not forever.
   for (int i = 0; i < 1024; ++i) fixture.wire.in.emplace_back(16 * 1024, ' ');
   EXPECT_EQ(fixture.Settle(), Next::kClose);
   EXPECT_FALSE(fixture.wire.in.empty());

@@ -76,7 +76,7 @@ TEST(FaultRetryTimes, EveryKind) {
       }));
 }
 
-// A container that restarted in place marks its pod as failed for ever, and in a Deployment all do.
+// A container that restarted in place marks its pod as failed forever, and in a Deployment all do.
 TEST(FaultRetryTimes, OmeOnlyInSeveralNodes) {
   const std::string npu = "runner: {name: e, resources: {limits: {huawei.com/Ascend910: 16}}}";
   const auto runtime = [&](const std::string& engine) {

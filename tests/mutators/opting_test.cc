@@ -170,7 +170,7 @@ TEST(Opting, ChildrenOfInjectedControllers) {
       << "a look-alike is not injected at the source";
 }
 
-// It would not know its own ReplicaSet again, and make one more, for ever.
+// It would not know its own ReplicaSet again, and make one more, forever.
 TEST(Opting, AReplicaSetOfAnyController) {
   const Json object = Workload(Kind::kReplicaSet, {NpuContainer()});
   for (const auto& [version, kind] : std::vector<std::pair<std::string, std::string>>{

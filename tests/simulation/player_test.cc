@@ -269,7 +269,7 @@ timeline:
         "held:, givenUp:, withdrawn:, wouldGiveUp:, shape:, reason:, never: or always:",
         "6:23: no group is named, so this cannot fail | write {group: count}, or [] for no "
         "instance at all",
-        "7:30: \"full\" is not a shape | write a number, 1 for the fullest shape, or none"}},
+        "7:30: \"full\" is not a shape | write a number, 1 for the largest shape, or none"}},
       {"what the newer entries refuse",
        nodes + rules + R"(services:
   - jobID: chat
@@ -451,7 +451,7 @@ TEST(Play, TellsTheWholeStory) {
     std::string text;
     Texts want;
   } cases[] = {
-      {"the minimal shape starts before the fullest",
+      {"the minimal shape starts before the largest",
        Three(R"(timeline: [{at: 2m, expect: {running: [p0, p1, d0], shape: 1}}]
 )"),
        {"0s granted d0: shape 2 of 2 wants 1 of g1, and none runs or starts",
@@ -702,7 +702,7 @@ timeline:
         "4m kept p1: " + missing,
         "4m shape chat: unknown: " + missing,
         "5m rule rule: 1 of g0",
-        "5m held p0: the fullest shape runs, which wants 1 of g0",
+        "5m held p0: the largest shape runs, which wants 1 of g0",
         "5m shape chat: 1 of 1 runs: 1 of g0"}},
       {"what is not met says what was found",
        Three(R"(timeline:

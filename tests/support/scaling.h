@@ -43,7 +43,7 @@ inline std::vector<std::pair<std::string, int64_t>> CountsOf(std::string_view te
   return counts;
 }
 
-// "g0=2 g1=1 | g0=1 g1=1": the fullest shape first; empty: no shape.
+// "g0=2 g1=1 | g0=1 g1=1": the largest shape first; empty: no shape.
 inline schemas::ScalingRule RuleOf(std::string_view shapes) {
   schemas::ScalingRule rule;
   if (shapes.empty()) return rule;
@@ -174,7 +174,7 @@ struct Supply {
   int64_t need = 1;
 };
 
-// The fullest shape for which there are instances and slots enough.
+// The largest shape for which there are instances and slots enough.
 inline std::optional<size_t> BestShape(const schemas::ScalingRule& rule,
                                        const std::map<std::string, Supply>& supplies,
                                        int64_t slots) {

@@ -98,7 +98,7 @@ class SmallCluster {
     return *this;
   }
 
-  // The shapes of a scaling rule, the fullest first: {{"g0", 2}, {"g1", 1}}.
+  // The shapes of a scaling rule, the largest first: {{"g0", 2}, {"g1", 1}}.
   SmallCluster& Rule(const std::string& name,
                      const std::vector<std::vector<std::pair<std::string, int>>>& shapes) {
     Json tiers = Json::array();

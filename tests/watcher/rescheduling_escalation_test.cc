@@ -211,7 +211,7 @@ TEST(DecideEscalation, ASuperPodWithRankZeroTakesTheWholeJob) {
   EXPECT_EQ(world.LookAfter(seconds(6)), "delete p0 p1 p2 p3");
 }
 
-// Trap 27: whatever the labels say, and for ever.
+// Trap 27: whatever the labels say, and forever.
 TEST(DecideEscalation, SomeJobsNeverLoseMoreThanTheirFaultyPods) {
   const std::vector<std::pair<Map, Map>> cases = {
       {{{"ome.io/inferenceservice", "chat"}}, {}},

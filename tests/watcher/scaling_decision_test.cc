@@ -127,7 +127,7 @@ TEST(ScalingDecision, OddRules) {
       {"a shape of nothing", "p=0", "", "-", "", "", "", "p"},
       {"the same, and one runs", "p=0", "p=1", "-", "", "", "", "p"},
       {"a shape of no groups under a real one", "p=1 |", "", "1", "p-7", "p-7", "p-7 p-8 p-9", "p"},
-      {"the fullest has x", kLoses, "p=1 d=1", "1", "p-7 x-7", "p-7 x-7", "p-7 p-8 p-9 x-7 x-8 x-9",
+      {"the largest has x", kLoses, "p=1 d=1", "1", "p-7 x-7", "p-7 x-7", "p-7 p-8 p-9 x-7 x-8 x-9",
        "p d x"},
       {"two equal shapes", "p=1 | p=1", "", "2", "p-7", "p-7", "p-7 p-8 p-9", "p"},
       {"steps of several", "p=4 | p=2", "p=2", "1", "p-7", "p-7 p-8", "p-7 p-8 p-9", "p"},

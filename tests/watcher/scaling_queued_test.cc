@@ -295,7 +295,7 @@ TEST_F(ScalingQueuedJob, IsGivenTheRoomOfAnother) {
   EXPECT_FALSE(cluster.IsOpen(gone + "-0"));
   PutPodGroup("Running");
   PutPodOf("d0", "g1", true);
-  EXPECT_TRUE(Eventually([&] { return cluster.IsOpen(gone + "-0"); })) << "the fuller shape again";
+  EXPECT_TRUE(Eventually([&] { return cluster.IsOpen(gone + "-0"); })) << "the larger shape again";
   EXPECT_EQ(Deletes(), 1u);
   std::vector<std::string> told;
   for (const auto& entry : watcher.entries()) {

@@ -95,7 +95,7 @@ TEST(ScalingReasons, Holds) {
            {Running("p-0"), Running("p-1"), Running("p-2"), Running("d-0"), Running("x-0"),
             Held("p-3")},
            "p-3",
-           "hold: the fullest shape runs, which wants 1 of d and 3 of p and 1 of x"},
+           "hold: the largest shape runs, which wants 1 of d and 3 of p and 1 of x"},
           {"a group that the rule does not know",
            {Held("prefil-0")},
            "prefil-0",

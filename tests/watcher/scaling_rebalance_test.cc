@@ -114,7 +114,7 @@ TEST(ScalingRebalance, NeverBelowTheShape) {
       {"of two that start the one that has a part only is not wanted",
        {Placed(Starting("p-0"), 1), Placed(Stuck("p-1"), 1), Stuck("d-0", kLongAgo)},
        "p-1"},
-      {"the fuller shape wants both",
+      {"the larger shape wants both",
        {Running("p-0"), Running("p-1"), Stuck("d-0", kLongAgo)},
        "",
        "p=2 d=1"},

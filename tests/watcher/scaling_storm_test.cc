@@ -379,7 +379,7 @@ class Storm {
     return late;
   }
 
-  // A new instance is let in only where fewer are there than the fullest shape wants.
+  // A new instance is let in only where fewer are there than the largest shape wants.
   void CheckGrant(const StormWatcher& watcher, const PodName& name, const Json& object) {
     const auto pod = PodOf(json::Document(object).root());
     if (!pod || !pod->gate) return;

@@ -44,7 +44,7 @@ void ExpectOutcomes(const std::vector<TakeBackCase>& cases) {
 // H7: what waits in the scheduler's queue would take the room of those that are wanted.
 TEST(ScalingTakeBack, GrantsWithoutRoomAreWithdrawnWhenTheShapeNoLongerWantsThem) {
   ExpectOutcomes({
-      {"decode is lost while the fullest shape grows",
+      {"decode is lost while the largest shape grows",
        {Running("p-0"), Running("p-1"), Stuck("p-2"), Held("d-0")},
        "d-0 grant, p-0 keep, p-1 keep, p-2 withdraw"},
       {"the newest goes first",
@@ -154,7 +154,7 @@ TEST(ScalingTakeBack, AGrantWithoutRoomWaitsForNoCoolDown) {
   EXPECT_EQ(With(Decide(service, Rebalancing(), kStart, kStart), Verdict::kWithdraw), "p-2");
 }
 
-// M4: room that is about to come is waited for, but not for ever.
+// M4: room that is about to come is waited for, but not forever.
 TEST(ScalingTakeBack, WhatIsLeavingIsWaitedFor) {
   Service service{RuleOf(kPrefill),
                   "",

@@ -92,11 +92,11 @@ TEST(WhatIfOwners, ADeploymentWithoutKIsAGangOfItsReplicas) {
   EXPECT_EQ(Asked(TwoReplicas(kForcePods), all),
             "Deployment/chat pg: partly; hit chat-0@n0 CardUnhealthy; hit chat-1@n1 CardUnhealthy; "
             "deleted chat-0,chat-1; chat-0 n0>n1; chat-1 n1>?; "
-            "mend: room for 1 more pod with 4 huawei.com/Ascend910\n");
+            "fix: room for 1 more pod with 4 huawei.com/Ascend910\n");
   EXPECT_EQ(Asked(TwoReplicas(kForcePods, Json::object()), all),
             "Deployment/chat pg: noRoom; hit chat-0@n0 CardUnhealthy; hit chat-1@n1 CardUnhealthy; "
             "deleted chat-0,chat-1; chat-0 n0>?; chat-1 n1>?; "
-            "mend: room for 1 more pod with 4 huawei.com/Ascend910\n");
+            "fix: room for 1 more pod with 4 huawei.com/Ascend910\n");
 }
 
 TEST(WhatIfOwners, AJobGoesWholeAndComesBackWhole) {
@@ -108,7 +108,7 @@ TEST(WhatIfOwners, AJobGoesWholeAndComesBackWhole) {
     EXPECT_EQ(Asked(Job(owner, kForce), {.nodes = {"n1", "n3"}}),
               std::string(owner) +
                   " pg: noRoom; hit w1@n1 NodeUnhealthy; deleted w0,w1,w2; w0 n0>?; w1 n1>?; "
-                  "w2 n2>?; mend: room for 1 more pod with 8 huawei.com/Ascend910\n");
+                  "w2 n2>?; fix: room for 1 more pod with 8 huawei.com/Ascend910\n");
   }
   EXPECT_EQ(Asked(Job("Job/train", {{"fault-scheduling", "grace"}}), {.cards = {"n1/7"}}),
             "Job/train pg: moves; hit w1@n1 CardUnhealthy; evicted w0,w1,w2; w0 n0>n0; w1 n1>n2; "
@@ -128,13 +128,13 @@ TEST(WhatIfOwners, TheMasterTakesTheWholeJob) {
 TEST(WhatIfOwners, AJobThatStaysIncompleteGoesWhole) {
   EXPECT_EQ(Asked(Job("Job/train", kForcePods), {.nodes = {"n1", "n3"}}),
             "Job/train pg: noRoom; hit w1@n1 NodeUnhealthy; deleted w1; deleted w0,w2; w0 n0>?; "
-            "w1 n1>?; w2 n2>?; mend: room for 1 more pod with 8 huawei.com/Ascend910\n");
+            "w1 n1>?; w2 n2>?; fix: room for 1 more pod with 8 huawei.com/Ascend910\n");
   // Whose pods are always limited to the faulty ones keeps the others.
   Json limited = kForcePods;
   limited["app"] = "mindie-ms-controller";
   EXPECT_EQ(Asked(Job("Job/train", limited), {.nodes = {"n1", "n3"}}),
             "Job/train pg: noRoom; hit w1@n1 NodeUnhealthy; deleted w1; w1 n1>?; "
-            "mend: room for 1 more pod with 8 huawei.com/Ascend910\n");
+            "fix: room for 1 more pod with 8 huawei.com/Ascend910\n");
 }
 
 // OME's pods are always limited to the faulty ones (trap 27).
@@ -163,7 +163,7 @@ TEST(WhatIfOwners, ALeaderWorkerSetMakesTheGroupAnew) {
         {name + "-1", node, "4-7", "workers-" + std::string(group), "StatefulSet/" + name, labels});
   }
   EXPECT_EQ(Asked(cluster, {.cards = {"n0/5"}}),
-            "LeaderWorkerSet/lws leaders: moves; madeAnew lws-0; lws-0 n0>n0\n"
+            "LeaderWorkerSet/lws leaders: moves; recreated lws-0; lws-0 n0>n0\n"
             "LeaderWorkerSet/lws workers-0: moves; hit lws-0-1@n0 CardUnhealthy; deleted lws-0-1; "
             "lws-0-1 n0>n2\n");
 }
@@ -174,7 +174,7 @@ TEST(WhatIfOwners, NobodyMakesABarePodAgain) {
   cluster.Group("pg", "Pod/p", 1, kForce);
   cluster.Pod({.name = "p", .node = "n0", .chips = "0", .group = "pg", .labels = kForce});
   EXPECT_EQ(Asked(cluster, {.cards = {"n0/0"}}),
-            "Pod/p pg: lost; hit p@n0 CardUnhealthy; deleted p; mend: a controller that makes it "
+            "Pod/p pg: lost; hit p@n0 CardUnhealthy; deleted p; fix: a controller that makes it "
             "again, such as a Deployment\n");
 }
 
@@ -183,7 +183,7 @@ TEST(WhatIfOwners, WithoutAPodGroupNobodyActs) {
   cluster.Node("n0").Node("n1");
   cluster.Pod({.name = "p", .node = "n0", .chips = "0", .labels = kForce});
   EXPECT_EQ(Asked(cluster, {.cards = {"n0/0"}}),
-            "Pod/p: broken; hit p@n0 CardUnhealthy; leftAlone p; mend: schedulerName: volcano and "
+            "Pod/p: broken; hit p@n0 CardUnhealthy; untouched p; fix: schedulerName: volcano and "
             "the label fault-scheduling: force in its pod template\n");
 }
 
@@ -222,7 +222,7 @@ TEST(WhatIfOwners, AJobThatRecoversItsProcessesWidensToItsRackBlock) {
   }
   EXPECT_EQ(Asked(cluster, {.nodes = {"n3"}}),
             "Job/train pg: noRoom; hit w3@n3 NodeUnhealthy; deleted w3; deleted w2; w2 n2>?; "
-            "w3 n3>?; mend: room for 1 more pod with 8 huawei.com/Ascend910\n");
+            "w3 n3>?; fix: room for 1 more pod with 8 huawei.com/Ascend910\n");
 }
 
 // infer-operator replaces what the plugin annotates.
@@ -240,11 +240,11 @@ TEST(WhatIfNobodyActs, SaysWhichLabelWouldMendIt) {
     std::string want;
   } cases[] = {
       {Json::object(),
-       "leftAlone chat-0; mend: the label fault-scheduling: force (or grace) in its pod template"},
+       "untouched chat-0; fix: the label fault-scheduling: force (or grace) in its pod template"},
       {{{"fault-scheduling", "off"}},
-       "leftAlone chat-0; mend: the label fault-scheduling: force (or grace) in its pod template"},
+       "untouched chat-0; fix: the label fault-scheduling: force (or grace) in its pod template"},
       {{{"fault-scheduling", "Force"}},
-       "fails chat-0; mend: fault-scheduling: force (or grace) instead of \"Force\" in its pod "
+       "fails chat-0; fix: fault-scheduling: force (or grace) instead of \"Force\" in its pod "
        "template"},
   };
   for (const auto& each : cases) {
@@ -260,7 +260,7 @@ TEST(WhatIfNobodyActs, KubernetesMovesPodsOfAReplicaSetFromANodeThatIsLost) {
             "Deployment/chat pg: moves; hit chat-0@n0 NodeUnhealthy; movedByKubernetes chat-0; "
             "chat-0 n0>n1\n");
   EXPECT_EQ(Asked(Job("Job/train", Json::object()), {.nodes = {"n0"}}),
-            "Job/train pg: broken; hit w0@n0 NodeUnhealthy; leftAlone w0; mend: the label "
+            "Job/train pg: broken; hit w0@n0 NodeUnhealthy; untouched w0; fix: the label "
             "fault-scheduling: force (or grace) in its pod template\n");
 }
 
@@ -277,7 +277,7 @@ TEST(WhatIfNobodyActs, PodsOfANodeThatIsGoneGo) {
   SmallCluster bare;
   bare.Node("n1").Pod({.name = "p", .node = "n0", .chips = "0-3"});
   EXPECT_EQ(Told(ForecastOf(bare.Snapshot(), {})),
-            "Pod/p: already lost; hit p@n0 NodeGone; deletedByKubernetes p; mend: a controller "
+            "Pod/p: already lost; hit p@n0 NodeGone; deletedByKubernetes p; fix: a controller "
             "that makes it again, such as a Deployment\n");
 }
 
@@ -285,7 +285,7 @@ TEST(WhatIfNobodyActs, AnotherPlatformDecides) {
   SmallCluster cluster = TwoReplicas(kForce);
   cluster.pod_groups[0]["metadata"]["annotations"]["ProcessRecoverStrategy"] = "retry";
   EXPECT_EQ(Asked(cluster, {.cards = {"n0/0"}}),
-            "Deployment/chat pg: broken; hit chat-0@n0 CardUnhealthy; leftAlone chat-0; mend: the "
+            "Deployment/chat pg: broken; hit chat-0@n0 CardUnhealthy; untouched chat-0; fix: the "
             "platform that wrote ProcessRecoverStrategy has to act\n");
 }
 
@@ -358,7 +358,7 @@ TEST(WhatIfHypotheses, PreSeparateTakesAnIdleNodeAway) {
 TEST(WhatIfHypotheses, SeveralAtOnce) {
   EXPECT_EQ(Asked(TwoReplicas(kForcePods), {.nodes = {"n1"}, .cards = {"n0/0"}}),
             "Deployment/chat pg: partly; hit chat-0@n0 CardUnhealthy; hit chat-1@n1 NodeUnhealthy; "
-            "deleted chat-0,chat-1; chat-0 n0>n0; chat-1 n1>?; mend: room for 1 more pod with 4 "
+            "deleted chat-0,chat-1; chat-0 n0>n0; chat-1 n1>?; fix: room for 1 more pod with 4 "
             "huawei.com/Ascend910\n");
 }
 
@@ -412,7 +412,7 @@ TEST(WhatIfPlacement, NodesThatTakeNoNewPods) {
               "ReplicaSet/chat-7d pg: moves; hit c@n0 NodeUnhealthy; deleted c; c n0>n2\n")
         << each.name;
     EXPECT_EQ(Asked(cluster, {.nodes = {"n0", "n2"}}),
-              "ReplicaSet/chat-7d pg: noRoom; hit c@n0 NodeUnhealthy; deleted c; c n0>?; mend: "
+              "ReplicaSet/chat-7d pg: noRoom; hit c@n0 NodeUnhealthy; deleted c; c n0>?; fix: "
               "room for 1 more pod with 8 huawei.com/Ascend910 on a node with accelerator=npu\n")
         << each.name;
   }
@@ -430,7 +430,7 @@ TEST(WhatIfPlacement, ATolerationOpensATaintedNode) {
   cluster.pods[0]["spec"]["tolerations"][0]["value"] = "c";
   EXPECT_EQ(Asked(cluster, {.nodes = {"n0"}}),
             "Deployment/chat pg: partly; hit chat-0@n0 NodeUnhealthy; deleted chat-0; chat-0 n0>?; "
-            "mend: room for 1 more pod with 4 huawei.com/Ascend910\n");
+            "fix: room for 1 more pod with 4 huawei.com/Ascend910\n");
 }
 
 // The kubelet offers no chip that its device plugin calls unhealthy: it must not be taken twice.
@@ -445,7 +445,7 @@ TEST(WhatIfPlacement, AChipThatIsMissingAlreadyIsCountedOnce) {
   EXPECT_EQ(
       Asked(small, {.nodes = {"n0"}}),
       "Deployment/chat pg: moves; hit chat-0@n0 NodeUnhealthy; deleted chat-0; chat-0 n0>n1\n");
-  EXPECT_EQ(ForecastFor(cluster, {.nodes = {"n0"}}).instances[0].fate, Fate::kPartly);
+  EXPECT_EQ(ForecastFor(cluster, {.nodes = {"n0"}}).instances[0].fate, Outcome::kPartly);
 }
 
 // One block of sp-block chips stays in one super pod.
@@ -467,7 +467,7 @@ TEST(WhatIfPlacement, ASuperPodIsNotLeft) {
             "Job/train pg: moves; hit w1@n1 NodeUnhealthy; deleted w1; w1 n1>n3\n");
   EXPECT_EQ(Asked(cluster, {.nodes = {"n1", "n3"}}),
             "Job/train pg: noRoom; hit w1@n1 NodeUnhealthy; deleted w1; deleted w0; w0 n0>?; "
-            "w1 n1>?; mend: room for 1 more pod with 8 huawei.com/Ascend910, in one super pod\n");
+            "w1 n1>?; fix: room for 1 more pod with 8 huawei.com/Ascend910, in one super pod\n");
 }
 
 // Each node counts once, for the first that is so in the order of kube-scheduler's filters.
@@ -524,8 +524,8 @@ TEST(WhatIfPlacement, ThePriorityComesFirst) {
                  .spec = {{"priority", std::string(name) == "b" ? 10 : 0}}});
   }
   const auto fate = [](const Forecast& forecast) {
-    return std::string(FateName(forecast.instances[0].fate)) + " " +
-           std::string(FateName(forecast.instances[1].fate));
+    return std::string(OutcomeName(forecast.instances[0].fate)) + " " +
+           std::string(OutcomeName(forecast.instances[1].fate));
   };
   EXPECT_EQ(fate(ForecastFor(cluster, {.nodes = {"n0", "n1"}})), "noRoom moves");
   cluster.pods[1]["spec"]["priority"] = 0;
@@ -540,7 +540,7 @@ TEST(WhatIfAlready, AFaultThatIsThereDoesNotCount) {
   SmallCluster cluster = TwoReplicas(Json::object());
   cluster.Devices("n0", {{"huawei.com/Ascend910-Unhealthy", "Ascend910-0"}});
   const std::string broken =
-      "Deployment/chat pg: already broken; hit chat-0@n0 CardUnhealthy; leftAlone chat-0; mend: "
+      "Deployment/chat pg: already broken; hit chat-0@n0 CardUnhealthy; untouched chat-0; fix: "
       "the "
       "label fault-scheduling: force (or grace) in its pod template\n";
   const Forecast forecast = ForecastFor(cluster, {.cards = {"n1/7"}});
@@ -560,12 +560,11 @@ TEST(WhatIfAlready, AJobThatWaitsLosesItsRoom) {
   cluster.pod_groups[1]["metadata"]["creationTimestamp"] = "2026-03-02T11:59:59Z";
   EXPECT_EQ(Asked(cluster, {.nodes = {"n0"}}),
             "Job/a pg: moves; hit a@n0 NodeUnhealthy; deleted a; a n0>n1\n"
-            "Job/b next: noRoom; b >?; mend: room for 1 more pod with 8 huawei.com/Ascend910\n");
+            "Job/b next: noRoom; b >?; fix: room for 1 more pod with 8 huawei.com/Ascend910\n");
   cluster.nodes.pop_back();
-  EXPECT_EQ(
-      Asked(cluster, {.cards = {"n0/7"}}),
-      "Job/a pg: noRoom; hit a@n0 CardUnhealthy; deleted a; a n0>?; mend: room for 1 more pod "
-      "with 8 huawei.com/Ascend910\n")
+  EXPECT_EQ(Asked(cluster, {.cards = {"n0/7"}}),
+            "Job/a pg: noRoom; hit a@n0 CardUnhealthy; deleted a; a n0>?; fix: room for 1 more pod "
+            "with 8 huawei.com/Ascend910\n")
       << "b waits with and without";
 }
 
@@ -597,15 +596,15 @@ SmallCluster ServiceOf(const std::vector<std::string>& more_nodes) {
   return cluster;
 }
 
-constexpr const char* kNoRoomMend = "mend: room for 1 more pod with 8 huawei.com/Ascend910\n";
+constexpr const char* kNoRoomFix = "fix: room for 1 more pod with 8 huawei.com/Ascend910\n";
 
 TEST(WhatIfScaling, AServiceShrinks) {
   EXPECT_EQ(Asked(ServiceOf({}), {.nodes = {"n2"}}),
             "AscendJob/d1 d1: noRoom; hit d1@n2 NodeUnhealthy; deleted d1; d1 n2>?; " +
-                std::string(kNoRoomMend) + "chat: 1>2 d 2>1 p 1>1\n");
+                std::string(kNoRoomFix) + "chat: 1>2 d 2>1 p 1>1\n");
   EXPECT_EQ(Asked(ServiceOf({}), {.nodes = {"n0"}}),
             "AscendJob/p0 p0: noRoom; hit p0@n0 NodeUnhealthy; deleted p0; p0 n0>?; " +
-                std::string(kNoRoomMend) + "chat: 1>none d 2>2 p 1>0\n");
+                std::string(kNoRoomFix) + "chat: 1>none d 2>2 p 1>0\n");
   const Forecast spare = ForecastFor(ServiceOf({"n3"}), {.nodes = {"n2"}});
   EXPECT_EQ(Told(spare), "AscendJob/d1 d1: moves; hit d1@n2 NodeUnhealthy; deleted d1; d1 n2>n3\n");
   EXPECT_TRUE(spare.fine());
@@ -616,7 +615,7 @@ TEST(WhatIfScaling, AServiceShrinks) {
 TEST(WhatIfScaling, TheRuleSaysWhoGetsTheRoom) {
   EXPECT_EQ(Asked(ServiceOf({"n3"}), {.nodes = {"n0", "n2"}}),
             "AscendJob/d1 d1: noRoom; hit d1@n2 NodeUnhealthy; deleted d1; d1 n2>?; " +
-                std::string(kNoRoomMend) +
+                std::string(kNoRoomFix) +
                 "AscendJob/p0 p0: moves; hit p0@n0 NodeUnhealthy; deleted p0; p0 n0>n3\n"
                 "chat: 1>2 d 2>1 p 1>1\n");
 }

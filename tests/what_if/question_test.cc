@@ -126,7 +126,7 @@ TEST(Sentences, SayWhatIsSupposed) {
   ASSERT_TRUE(read);
   EXPECT_EQ(Sentences(*read),
             (std::vector<std::string>{
-                "npu-1 is lost: Kubernetes calls it not Ready", "Ascend910-3 of npu-0 is unhealthy",
+                "npu-1 is lost (NotReady)", "Ascend910-3 of npu-0 is unhealthy",
                 "Ascend910-1 of npu-0 has fault 80E18005 (RestartNPU): the pods that use it are "
                 "faulty",
                 "npu-1 has fault 2C000031 (SeparateNPU): all pods of the node are faulty",
@@ -185,7 +185,7 @@ TEST(Manifests, EachKindMakesItsPods) {
        "{replicas: 2, leaderWorkerTemplate: {size: 2, worker" +
            Template().replace(0, 1, "T") + "}}}",
        "LeaderWorkerSet/a a-0: new moves; a-0-worker-0 >npu-0; a-0-worker-1 >npu-1\n"
-       "LeaderWorkerSet/a a-1: new noRoom; a-1-worker-0 >?; a-1-worker-1 >?; mend: room for 1 more "
+       "LeaderWorkerSet/a a-1: new noRoom; a-1-worker-0 >?; a-1-worker-1 >?; fix: room for 1 more "
        "pod with 8 huawei.com/Ascend910\n"},
       {"{apiVersion: orchestration.aibrix.ai/v1alpha1, kind: StormService, metadata: {name: a}, "
        "spec: {replicas: 1, template: {spec: {roles: [{name: p, replicas: 2, " +
@@ -199,7 +199,7 @@ TEST(Manifests, EachKindMakesItsPods) {
        "spec: {replicas: 1, template: {spec: {roles: [{name: p, replicas: 2, podGroupSize: 2, " +
            Template() + "}]}}}}",
        "StormService/a a-0: new moves; a-0-p-0 >npu-0; a-0-p-1 >npu-1\n"
-       "StormService/a a-1: new partly; a-1-p-0 >npu-2; a-1-p-1 >?; mend: room for 1 more pod with "
+       "StormService/a a-1: new partly; a-1-p-0 >npu-2; a-1-p-1 >?; fix: room for 1 more pod with "
        "8 huawei.com/Ascend910\n"},
       {"{apiVersion: ome.io/v1beta1, kind: InferenceService, metadata: {name: a}, spec: {engine: "
        "{minReplicas: 2, runner: {name: r, resources: {limits: {huawei.com/Ascend910: 8}}}}}}",
@@ -279,7 +279,7 @@ TEST(Manifests, AreReadAsTheConfigurationSays) {
       "{apiVersion: apps/v1, kind: Deployment, metadata: {name: a}, spec: {replicas: 2, " +
       Template() + "}}";
   EXPECT_EQ(WithManifest(Nodes(1), {deployment}),
-            "Deployment/a a: new noRoom; a-0 >?; a-1 >?; mend: room for 1 more pod with 8 "
+            "Deployment/a a: new noRoom; a-0 >?; a-1 >?; fix: room for 1 more pod with 8 "
             "huawei.com/Ascend910\n");
   const std::vector<schemas::NpuResourceRow> given_away = {
       {"huawei.com/Ascend910", schemas::NpuServer::kOther}};

@@ -97,7 +97,7 @@ void ScalingController::AddMetrics(std::vector<MetricFamily>& families) const {
       MakeMetricFamily("mindgate_scaling_instances", "Instances by state.", MetricType::Gauge);
   MetricFamily shape =
       MakeMetricFamily("mindgate_scaling_shape",
-                       "The fullest shape that runs whole, 1 being the rule's first; 0: "
+                       "The largest shape that is complete, 1 being the rule's first; 0: "
                        "none.",
                        MetricType::Gauge);
   const auto all = standings().all();

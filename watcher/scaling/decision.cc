@@ -85,7 +85,7 @@ class Round {
     const ScalingGroup* found = tier.Find(group);
     return found == nullptr ? 0 : found->group_num;
   }
-  // The shape that is aimed at; the fullest one when that runs.
+  // The shape that is aimed at; the largest one when that runs.
   size_t target() const { return decision_.aim.value_or(0); }
   std::string ShapeName(size_t tier) const {
     return "shape " + std::to_string(tier + 1) + " of " + std::to_string(tiers().size());
@@ -309,7 +309,7 @@ class Round {
   }
 
   std::string WhyHeld(const std::string& group, const Tally& count) const {
-    if (!decision_.aim) return "the fullest shape runs, which wants " + Listed(tiers().front());
+    if (!decision_.aim) return "the largest shape runs, which wants " + Listed(tiers().front());
     const size_t aim = *decision_.aim;
     const int64_t most = Wanted(tiers().front(), group);
     if (most == 0) return "no shape wants any of " + group;
@@ -380,7 +380,7 @@ class Round {
                       }) = std::move(outcome);
   }
 
-  // Granted under a fuller shape, or before the rule changed, or for too long: what waits in the
+  // Granted under a larger shape, or before the rule changed, or for too long: what waits in the
   // scheduler's queue would take the room of those that are wanted. Overdue ones first, then the
   // newest.
   bool Withdraw() {

@@ -87,7 +87,7 @@ struct Outcome {
 
 struct GroupCount {
   std::string group;
-  int64_t wanted = 0;  // by the shape that is aimed at, else by the fullest one
+  int64_t wanted = 0;  // by the shape that is aimed at, else by the largest one
   int64_t running = 0;
   int64_t starting = 0;  // granted, seen in the pods or not
   int64_t held = 0;      // those that are queued, too
@@ -96,7 +96,7 @@ struct GroupCount {
 
 struct Decision {
   std::optional<size_t> aim;       // the tier that is not reached, the smallest such
-  std::optional<size_t> reached;   // the fullest tier that runs whole
+  std::optional<size_t> reached;   // the largest tier that runs whole
   std::vector<GroupCount> groups;  // by name
   std::vector<Outcome> outcomes;   // one for each instance, by name
   std::vector<Outcome> would;      // who would be given up, were rebalancing enforced; by name

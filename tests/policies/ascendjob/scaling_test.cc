@@ -198,7 +198,7 @@ TEST(ScalingGroupFull, Table) {
   const auto finding = [](const std::string& has, const std::string& before) {
     return std::vector<std::string>{
         "metadata.labels[mind-cluster/group-name]: group \"group0\" has " + has +
-        " jobs in the fullest shape of the scaling rule, and " + before +
+        " jobs in the largest shape of the scaling rule, and " + before +
         " of this service come before this one, which gets no pods while they run"};
   };
   ExpectFindings(

@@ -135,14 +135,14 @@ std::string NativeGang(const std::string& kind, const std::string& k,
          GangTemplate(k, labels, spec) + "}}";
 }
 
-std::string RuleOfTwoShapes(const std::string& fullest, const std::string& smallest) {
+std::string RuleOfTwoShapes(const std::string& largest, const std::string& smallest) {
   const auto tier = [](const std::string& number) {
     return "{\"group_list\":[{\"group_name\":\"p\",\"group_num\":\"" + number +
            "\",\"server_num_per_group\":\"1\"}]}";
   };
   return "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: r, namespace: ns}\ndata:\n  "
          "elastic_scaling.json: '{\"elastic_scaling_list\":[" +
-         tier(fullest) + "," + tier(smallest) + "]}'\n";
+         tier(largest) + "," + tier(smallest) + "]}'\n";
 }
 
 TEST(ScaledPodsGang, Table) {
