@@ -107,11 +107,11 @@ Type<ProbeSettings> ProbeTable(const ProbeSettings& defaults) {
        {"failure_threshold", "Failures in a row that count.", &ProbeSettings::failure_threshold,
         Whole(1, kMaxSeconds)},
        Key<ProbeSettings>::Calling(
-           "path", "Not used: the store speaks no HTTP.", NonEmptyText(),
+           "path", "Not used: the store does not serve HTTP.", NonEmptyText(),
            [](ProbeSettings&, const std::string&, const Field& field) {
              field.reading.Warn(
                  field.path,
-                 "the store speaks no HTTP, so that a probe of a path never succeeds: "
+                 "the store does not serve HTTP, so that a probe of a path never succeeds: "
                  "the port is tried instead",
                  "remove path");
            })},

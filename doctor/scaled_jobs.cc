@@ -129,7 +129,7 @@ void CheckScaledJobs(Context& context) {
     if (!pods) return SkipFor(context, kScaledJobsCheck, "Pods of AscendJobs", pods.error());
   }
   const std::string rest =
-      found.all ? "" : "; only " + std::to_string(kMaxScaledJobs) + " AscendJobs were looked at";
+      found.all ? "" : "; only " + std::to_string(kMaxScaledJobs) + " AscendJobs were checked";
   if (found.unseen.empty()) {
     return context.report.Ok(
         kScaledJobsCheck, "every AscendJob under a scaling rule has its labels on its pods" + rest);

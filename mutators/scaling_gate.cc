@@ -17,7 +17,7 @@ std::string WhyOpen(const PodTemplateView& pod) {
   for (std::string_view key : {schemas::kJobId, schemas::kGroupName}) {
     if (pod.Label(key).value_or("").empty()) {
       return "the pod has no label " + std::string(key) +
-             ", so the watcher could not tell when to let it start";
+             ", so the watcher could not know when to let it start";
     }
   }
   if (json::Find(*pod.pod_spec.value, "nodeName") != nullptr) {

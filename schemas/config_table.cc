@@ -501,7 +501,7 @@ Type<Config> ConfigTable(const KnownNames& known) {
        &Config::super_pod_size, Whole(1, 1024)},
       {"versions",
        "Versions of what the cluster runs, such as volcano: \"1.12\", in quotes. Rules whose facts "
-       "differ between versions then speak of these; for those left empty they say what holds for "
+       "differ between versions then judge by these; for those left empty they say what holds for "
        "all. `mindgate doctor` prints what it finds.",
        &Config::versions, VersionsTable()},
       {"accelerators",

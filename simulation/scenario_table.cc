@@ -108,8 +108,7 @@ Type<ScenarioOptions> OptionsTable() {
                     AnyDuration());
   keys.emplace_back("terminationTime", "How long a deleted pod stays on its node, with its NPUs.",
                     &ScenarioOptions::termination_time, AnyDuration());
-  keys.emplace_back("watchDelay",
-                    "How late the watcher is told of pods, rules and nodes that changed.",
+  keys.emplace_back("watchDelay", "How late the watcher sees changes of pods, rules and nodes.",
                     &ScenarioOptions::watch_delay, AnyDuration());
   keys.emplace_back("watchDelays",
                     "For jobs: how late single watches are, if not as watchDelay says.",

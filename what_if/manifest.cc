@@ -55,7 +55,7 @@ class Planner {
     name_ = view.name.empty() ? "new" : std::string(view.name);
     kind_ = json::TextAt(object, {"kind"});
     if (view.excess) {
-      Complain(kind_ + " " + name_ + " has more parts than are looked at");
+      Complain(kind_ + " " + name_ + " has more parts than are read");
       return;
     }
     ++applied_.workloads;

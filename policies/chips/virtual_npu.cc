@@ -279,8 +279,9 @@ constexpr Rule kVirtualNpuRules[] = {
      .kinds = schemas::kWorkloads,
      .summary = "Pods that ask for huawei.com/npu-core carry the label ring-controller.atlas and a "
                 "number of cores that a slice of the product has.",
-     .why = "The label tells the plugin which product's chips to cut. Without it, or with a number "
-            "of cores that no slice has, the job stays Pending.",
+     .why =
+         "The label says to the plugin which product's chips to cut. Without it, or with a number "
+         "of cores that no slice has, the job stays Pending.",
      .fix =
          "Write ring-controller.atlas: ascend-310P with 1, 2, 4 or a multiple of 8 or 10 cores; "
          "ascend-910 with 2, 4, 8, 16 or whole chips; ascend-910b with a slice size of the chip.",

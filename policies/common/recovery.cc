@@ -255,7 +255,7 @@ constexpr Rule kRecoveryRules[] = {
      .kinds = schemas::kAibrixKinds,
      .summary = "pod-rescheduling is not set on AIBrix roles with a podGroupSize above 1.",
      .why = "Their pods form one instance: the ranks of a PodSet cannot continue without the "
-            "missing one. The scheduler, told to move a single pod, tries exactly that for up to "
+            "missing one. The scheduler, asked to move a single pod, tries exactly that for up to "
             "twelve sessions before it widens the scope.",
      .fix =
          "Remove the label there. Set it on roles with podGroupSize 1, whose pods are independent.",

@@ -196,7 +196,7 @@ constexpr Rule kScaledPodRules[] = {
      .fix = "Write both labels in the pod template, or in metadata.labels of a workload that has "
             "one template only: mindgate copies them.",
      .source = "mindgate: watcher/scaling. ascend-operator knows AscendJobs only, for which "
-               "scaling-labels speaks. A warning, because pods are held only where "
+               "scaling-labels reports it. A warning, because pods are held only where "
                "elasticScaling.mode is enforce",
      .check = CheckScaledLabels},
     {.id = "MG167",
@@ -209,9 +209,10 @@ constexpr Rule kScaledPodRules[] = {
             "and under a rule that does not exist, it lets nothing in, so the pods stay behind "
             "their gate.",
      .fix = "Correct the label, or list the group in every tier of the rule.",
-     .source = "mindgate: watcher/scaling. ascend-operator knows AscendJobs only, for which "
-               "scaling-rule-exists and scaling-group speak. A warning, because the rule may be "
-               "created later",
+     .source =
+         "mindgate: watcher/scaling. ascend-operator knows AscendJobs only, for which "
+         "scaling-rule-exists and scaling-group report it. A warning, because the rule may be "
+         "created later",
      .check = CheckScaledGroup},
     {.id = "MG171",
      .name = "scaling-rule-workloads",
@@ -225,7 +226,7 @@ constexpr Rule kScaledPodRules[] = {
      .fix = "Keep the group in every tier, or delete its workloads before the change.",
      .source =
          "mindgate: watcher/scaling. Offline only, where the workloads are among the documents; "
-         "for AscendJobs scaling-rule-jobs speaks. A warning, because the workload may go next",
+         "for AscendJobs scaling-rule-jobs reports it. A warning, because the workload may go next",
      .check = CheckWorkloadsOfRule},
     {.id = "MG172",
      .name = "scaled-pods-gang",

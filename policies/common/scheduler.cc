@@ -110,7 +110,7 @@ constexpr Rule kSchedulerRules[] = {
      .kinds = schemas::kWorkloads,
      .summary = "The scheduler of NPU pods is not a misspelling of Volcano's name.",
      .why = "Kubernetes accepts any name. Pods that name a scheduler that does not exist are "
-            "looked at by nobody: they stay Pending, without an Event.",
+            "seen by no scheduler: they stay Pending, without an Event.",
      .fix = "Write schedulerName: volcano, or the scheduler that mindgate.yaml names.",
      .source = "Kubernetes documentation: Configure Multiple Schedulers. Only near misses such as "
                "Volcano and vocano are refused; names that begin with volcano may be another "

@@ -129,7 +129,7 @@ void CheckTaskNames(const RuleContext& context, Findings& findings) {
       findings.Violate(task.Path("/name"),
                        Title(task) +
                            " has no name: without Volcano's admission its pods have no name that "
-                           "tells them apart" +
+                           "distinguishes them" +
                            (again ? ", and two such tasks share their pods' names" : ""),
                        "write a name, for example name: " + names.Next());
     } else if (again) {
@@ -462,7 +462,7 @@ constexpr Rule kJobRules[] = {
      .summary = "Each task of a vcjob with NPUs has a unique name.",
      .why = "Pods are named job-task-index. Volcano's admission makes up missing names and refuses "
             "repeated ones; without it pods of two tasks collide, and policies and rank tables "
-            "cannot tell the tasks apart.",
+            "cannot distinguish the tasks.",
      .fix = "Write a distinct name in every task.",
      .source = "volcano: pkg/controllers/job/job_controller_util.go; Volcano's admission, where it "
                "runs, fills names in, hence a warning",

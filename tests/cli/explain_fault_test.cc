@@ -204,10 +204,11 @@ TEST(ExplainFault, AnUnknownCode) {
   const CliResult unknown = Cli({"explain", "--fault", "81078604"});
   EXPECT_EQ(unknown.code, 2);
   EXPECT_EQ(unknown.out, "");
-  EXPECT_EQ(unknown.err,
-            "error: MindCluster 26.1 ships no level for fault code \"81078604\"\n"
-            "hint: did you mean \"81078603\"? MindCluster treats unknown fault codes of chips above "
-            "minor severity as SeparateNPU\n");
+  EXPECT_EQ(
+      unknown.err,
+      "error: MindCluster 26.1 ships no level for fault code \"81078604\"\n"
+      "hint: did you mean \"81078603\"? MindCluster treats unknown fault codes of chips above "
+      "minor severity as SeparateNPU\n");
   EXPECT_EQ(Cli({"explain", "--fault", "80E18005", "MG001"}).code, 2);
 }
 

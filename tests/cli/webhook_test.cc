@@ -112,8 +112,7 @@ TEST(Webhook, AConfigurationThatIsNotThereIsSaid) {
   const ::mindgate::testing::TempFolder folder;
   RunningWebhook webhook("--dev --config " + folder / "nosuch");
   EXPECT_THAT(webhook.ReadUntil("nosuch"),
-              HasSubstr("no good one was ever loaded: not ready, and no review is answered, until "
-                        "there is one"));
+              HasSubstr("none was loaded yet; not ready, and reviews are refused until one is"));
 }
 
 TEST(Webhook, WithoutCertificatesItWaitsForThem) {

@@ -113,7 +113,7 @@ TEST(LiveInputs, AreEmptyUntilTheirFilesAreThere) {
   LiveInputs inputs(pod.Files(), pod.clock, pod.logger);
   EXPECT_EQ(inputs.tls().Get(), nullptr);
   EXPECT_EQ(inputs.config().Get(), nullptr);
-  EXPECT_THAT(pod.Logged(), HasSubstr("no good one was ever loaded"));
+  EXPECT_THAT(pod.Logged(), HasSubstr("none was loaded yet"));
   const certs::Identity authority = NewAuthority();
   pod.WritePair(NewLeaf(authority));
   pod.WriteClientAuthority(Pem(authority));

@@ -114,7 +114,7 @@ faults::Feed::Options ReschedulingController::FeedOptions() {
   feed.switched = [this](bool by_clusterd) {
     logger_.Info(by_clusterd ? "faults are read from the reports of ClusterD"
                              : "faults are read from the reports of the nodes and from public "
-                               "faults: ClusterD does not speak",
+                               "faults: ClusterD is silent",
                  {});
   };
   feed.became_current = [this] { BecameCurrent(); };

@@ -279,7 +279,7 @@ std::optional<Time> Reconciler::RestartedByOther(Run& run) {
     if (records.error().reason == kube::Reason::kNotFound) return std::nullopt;
     run.records_fault =
         "ConfigMap " + std::string(kRecordsNamespace) + "/" + std::string(kRecordsName) +
-        ", which tells what Volcano restarted, cannot be read: " + records.error().message;
+        ", which records what Volcano restarted, cannot be read: " + records.error().message;
     return std::nullopt;
   }
   return LastRestart(records->root(), run.key);

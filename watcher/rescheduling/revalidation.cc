@@ -178,7 +178,7 @@ void CompareReports(LeaderClient& client, CallThreads& calls, const faults::Faul
     if (changed[i] == 0) continue;
     look.late = true;
     look.changed = "ConfigMap " + reports[i].ns + "/" + reports[i].name +
-                   ", which reports the fault, is another one than the watch has told";
+                   ", which reports the fault, is another one than the watch has seen";
   }
   look.failed = look.failed || failed;
 }

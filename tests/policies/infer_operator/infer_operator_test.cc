@@ -151,8 +151,8 @@ TEST(InferPriorityUnderRule, Table) {
   const std::string under = "mind-cluster/scaling-rule: r";
   const std::string says =
       "strategy Priority makes a role only when all instances of the roles before it run, but the "
-      "scaling rule of role \"p\" holds instances until the other groups exist: both wait for "
-      "ever";
+      "scaling rule of role \"p\" holds instances until the other groups exist: both wait "
+      "forever";
   ExpectFindings("MG168", {
                               {"Priority under a rule",
                                with("Priority", under),
