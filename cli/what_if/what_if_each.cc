@@ -7,6 +7,7 @@
 
 #include "base/print_error.h"
 #include "base/text.h"
+#include "cli/console/connection.h"
 #include "cli/console/output.h"
 #include "cli/what_if/what_if_print.h"
 #include "offline/results_json.h"

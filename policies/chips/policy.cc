@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "policies/chips/chips.h"
 #include "policies/families.h"
+#include "policies/places.h"
 #include "schemas/names.h"
 
 // Annotations and selectors that choose how the NPU plugin judges a job.

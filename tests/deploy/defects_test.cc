@@ -78,7 +78,8 @@ TEST(Defects, WhatIsTold) {
       {"D15: a probe of a path",
        With(kOmeConfig, "  image: r/store:1\n",
             "  image: r/store:1\n  liveness_probe: {path: /health}\n"),
-       "17: warning: the store speaks no HTTP, so that a probe of a path never succeeds: the port "
+       "17: warning: the store does not serve HTTP, so that a probe of a path never succeeds: the "
+       "port "
        "is "
        "tried instead"},
       {"D16: two stores",

@@ -147,9 +147,9 @@ TEST(VcjobTaskName, Table) {
            VcJob("tasks: [{replicas: 1, template: {" + std::string(kNpuSpec) +
                  "}}, {replicas: 1}]"),
            {"spec.tasks[0].name: task 0 has no name: without Volcano's admission its pods have no "
-            "name that tells them apart",
+            "name that distinguishes them",
             "spec.tasks[1].name: task 1 has no name: without Volcano's admission its pods have no "
-            "name that tells them apart, and two such tasks share their pods' names"}},
+            "name that distinguishes them, and two such tasks share their pods' names"}},
           {"the same name twice",
            VcJob("tasks: [" + Task("a", "replicas: 1") + ", " + Task("a", "replicas: 1") + "]"),
            {"spec.tasks[1].name: another task is named \"a\" too: both create pods with the same "
