@@ -17,18 +17,10 @@ namespace {
 
 using json::Json;
 
-bool IsWithin(std::string_view path, std::string_view parent) {
-  return path.starts_with(parent) && (path.size() == parent.size() || path[parent.size()] == '/');
-}
-
 // Where what stands at `path` of the object was written.
 json::Position PlaceOf(const RenderedObject& object, std::string_view path,
                        const json::Positions& positions) {
-  const Origin* nearest = nullptr;
-  for (const Origin& origin : object.origins) {
-    const bool longer = nearest == nullptr || origin.rendered.size() >= nearest->rendered.size();
-    if (longer && IsWithin(path, origin.rendered)) nearest = &origin;
-  }
+  const Origin* nearest = object.NearestOrigin(path);
   if (nearest == nullptr) return positions.At("/app_name");
   return positions.At(nearest->written + std::string(path.substr(nearest->rendered.size())));
 }

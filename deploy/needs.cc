@@ -14,15 +14,7 @@ namespace {
 
 // The role that the template was written for: the nearest part of the configuration above it.
 std::string RoleOf(const RenderedObject& object, std::string_view path) {
-  const Origin* nearest = nullptr;
-  for (const Origin& origin : object.origins) {
-    const std::string& above = origin.rendered;
-    const bool within =
-        path.starts_with(above) && (path.size() == above.size() || path[above.size()] == '/');
-    if (within && (nearest == nullptr || above.size() > nearest->rendered.size())) {
-      nearest = &origin;
-    }
-  }
+  const Origin* nearest = object.NearestOrigin(path);
   return nearest == nullptr ? object.Name()
                             : nearest->written.substr(nearest->written.rfind('/') + 1);
 }

@@ -12,6 +12,18 @@ namespace mindgate::deploy {
 
 using json::Json;
 
+const Origin* RenderedObject::NearestOrigin(std::string_view path) const {
+  const Origin* nearest = nullptr;
+  for (const Origin& origin : origins) {
+    const std::string& above = origin.rendered;
+    const bool within =
+        path.starts_with(above) && (path.size() == above.size() || path[above.size()] == '/');
+    const bool longer = nearest == nullptr || above.size() >= nearest->rendered.size();
+    if (within && longer) nearest = &origin;
+  }
+  return nearest;
+}
+
 RenderedObject NewObject(const Application& application, const std::string& api_version,
                          const std::string& kind, const std::string& name, Phase phase,
                          bool namespaced) {

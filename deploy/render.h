@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "deploy/application.h"
@@ -48,6 +49,8 @@ struct RenderedObject {
   std::vector<Override> overrides;
   std::vector<RenderFault> faults;  // none of a configuration that ReadConfiguration accepted
 
+  // Of what stands at a path, the nearest one above it; null: there is none.
+  const Origin* NearestOrigin(std::string_view path) const;
   std::string Kind() const { return object.at("kind"); }
   std::string Name() const { return object.at("metadata").at("name"); }
   std::string Namespace() const { return object.at("metadata").value("namespace", ""); }
