@@ -31,4 +31,16 @@ std::string HtmlEscaped(std::string_view text) {
   return out;
 }
 
+std::string HtmlPageStart(std::string_view title, std::string_view style) {
+  return R"(<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>)" +
+         std::string(title) + "</title>\n<style>\n" + std::string(style) +
+         "</style>\n</head>\n<body>\n<h1>" + std::string(title) + "</h1>\n";
+}
+
 }  // namespace mindgate

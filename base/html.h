@@ -9,4 +9,8 @@ namespace mindgate {
 // UTF-8 are shown as "\x1b".
 std::string HtmlEscaped(std::string_view text);
 
+// A page of our own up to its heading, which is its title. It loads nothing and runs no scripts.
+// `style` is CSS; neither of the two is escaped.
+std::string HtmlPageStart(std::string_view title, std::string_view style);
+
 }  // namespace mindgate

@@ -23,16 +23,8 @@ constexpr size_t kMaxRows = 500;       // of one chart
 constexpr size_t kMaxBars = 500;       // of one row
 constexpr size_t kMaxListed = 10'000;  // lines of one table
 
-constexpr std::string_view kHead =
-    R"(<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>mindgate simulate</title>
-<style>
-:root { color-scheme: light dark; --page: #fcfcfb; --ink: #0b0b0b; --soft: #52514e; --line: #e1e0d9;
+constexpr std::string_view kStyle =
+    R"(:root { color-scheme: light dark; --page: #fcfcfb; --ink: #0b0b0b; --soft: #52514e; --line: #e1e0d9;
   --running: #2a78d6; --starting: #1baf7a; --noroom: #eda100; --held: #b5b3ac; --ending: #e87ba4; --bad: #c22f2f; }
 @media (prefers-color-scheme: dark) { :root { --page: #1a1a19; --ink: #ffffff; --soft: #c3c2b7; --line: #3a3a37;
   --running: #3987e5; --starting: #199e70; --noroom: #c98500; --held: #6b6a65; --ending: #d55181; --bad: #ff7a70; } }
@@ -47,10 +39,6 @@ table { border-collapse: collapse; width: 100%; } td, th { padding: .15em .6em .
 .held { fill: var(--held); } .ending { fill: var(--ending); } .tick { stroke: var(--line); }
 text { fill: var(--ink); font-size: 11px; } .axis { fill: var(--soft); }
 .bad { color: var(--bad); font-weight: bold; } .key svg { height: 12px; margin: 0 .3em 0 1em; width: 12px; }
-</style>
-</head>
-<body>
-<h1>mindgate simulate</h1>
 )";
 
 std::string_view ClassOf(Span::State state) {
@@ -269,7 +257,7 @@ std::string Section(const PlayedScenario& played) {
 }  // namespace
 
 std::string TimelinePage(const std::vector<PlayedScenario>& played) {
-  std::string html(kHead);
+  std::string html = HtmlPageStart("mindgate simulate", kStyle);
   for (const PlayedScenario& one : played) html += Section(one);
   return html + "</body>\n</html>\n";
 }

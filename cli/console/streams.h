@@ -19,6 +19,9 @@ inline constexpr char kOwnMark = '\xFF';
 inline constexpr std::array<std::string_view, 7> kOwnSequences = {
     "\033[31m", "\033[32m", "\033[33m", "\033[36m", "\033[1m", "\033[0m", "\r\033[K"};
 
+// Empties the line that the terminal is in, to write it again.
+inline std::ostream& EmptyLine(std::ostream& out) { return out << kOwnMark << "\r\033[K"; }
+
 // Where everything goes that a command prints: the names and texts in it are those of others, and a
 // control character in one of them would act on the terminal of whoever reads it. Passes ends of
 // lines, tabs and kOwnSequences after kOwnMark, and escapes every other unsafe character as

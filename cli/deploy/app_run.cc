@@ -77,7 +77,7 @@ void ProgressPrinter::Waiting(const deploy::Health& health) {
   if (quiet_ || summary == shown_) return;
   shown_ = summary;
   if (io_.out_is_terminal) {
-    io_.out << kOwnMark << "\r\033[K" << Cut(summary, io_.width - 1) << std::flush;
+    io_.out << EmptyLine << Cut(summary, io_.width - 1) << std::flush;
     open_ = true;
   } else {
     io_.out << summary << std::endl;
