@@ -11,6 +11,14 @@ constexpr size_t kBitsOfWord = 64;
 
 }  // namespace
 
+const Labels::value_type* UnmetLabel(const Labels& selector, const Labels& labels) {
+  for (const auto& label : selector) {
+    const auto found = labels.find(label.first);
+    if (found == labels.end() || found->second != label.second) return &label;
+  }
+  return nullptr;
+}
+
 Cluster::Cluster(const std::vector<NodeSpec>& nodes) {
   std::set<std::string> known;
   for (auto& row : with_free_) row.resize((nodes.size() + kBitsOfWord - 1) / kBitsOfWord);
@@ -49,12 +57,7 @@ size_t Cluster::NextWithFree(size_t from, int64_t npus) const {
 
 int64_t Cluster::Fits(const Node& node, const PodNeeds& needs) const {
   if (!node.usable() || node.free < needs.npus) return 0;
-  const bool selected =
-      std::all_of(needs.node_selector.begin(), needs.node_selector.end(), [&](const auto& label) {
-        const auto found = node.labels.find(label.first);
-        return found != node.labels.end() && found->second == label.second;
-      });
-  return selected ? node.free / needs.npus : 0;
+  return UnmetLabel(needs.node_selector, node.labels) == nullptr ? node.free / needs.npus : 0;
 }
 
 // Pods that are placed together are all alike, so filling node after node finds room whenever there

@@ -21,6 +21,9 @@ struct PodNeeds {
   auto operator<=>(const PodNeeds&) const = default;
 };
 
+// The first label of a node selector that `labels` lack; null: they have them all.
+const Labels::value_type* UnmetLabel(const Labels& selector, const Labels& labels);
+
 // Nodes, their NPUs, and the pods on them. A pod takes the lowest NPUs of its node that work and
 // are free. Pods are named by numbers of the caller's.
 class Cluster {

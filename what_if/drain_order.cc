@@ -11,8 +11,6 @@
 namespace mindgate::what_if {
 namespace {
 
-Hypothesis DrainOf(const std::string& node) { return {.drains = {{"", {node}}}}; }
-
 // Instances that would not be there without the drain.
 size_t MovedBy(const Forecast& forecast) {
   return static_cast<size_t>(std::count_if(forecast.instances.begin(), forecast.instances.end(),

@@ -9,13 +9,8 @@
 namespace mindgate::what_if {
 namespace {
 
-bool IsDown(Outcome fate) {
-  return fate == Outcome::kNoRoom || fate == Outcome::kBroken || fate == Outcome::kLost;
-}
-
-size_t WithoutPlace(const InstanceForecast& instance) {
-  return static_cast<size_t>(std::count_if(instance.moves.begin(), instance.moves.end(),
-                                           [](const Move& move) { return move.to.empty(); }));
+bool IsDown(Outcome outcome) {
+  return outcome == Outcome::kNoRoom || outcome == Outcome::kBroken || outcome == Outcome::kLost;
 }
 
 }  // namespace
@@ -23,14 +18,6 @@ size_t WithoutPlace(const InstanceForecast& instance) {
 std::vector<SingleLoss> EachNode(const Inventory& inventory) {
   std::vector<SingleLoss> losses;
   for (const Node& node : inventory.nodes) losses.push_back({node.name, {.lost = {node.name}}});
-  return losses;
-}
-
-std::vector<SingleLoss> EachDrain(const Inventory& inventory) {
-  std::vector<SingleLoss> losses;
-  for (const Node& node : inventory.nodes) {
-    losses.push_back({node.name, {.drains = {{"", {node.name}}}}});
-  }
   return losses;
 }
 
@@ -68,18 +55,19 @@ Impact ImpactOf(std::string name, const Forecast& forecast) {
   Impact impact{.name = std::move(name)};
   for (const InstanceForecast& instance : forecast.instances) {
     if (instance.already) continue;
-    if (instance.fate == Outcome::kMoves) {
+    if (instance.outcome == Outcome::kMoves) {
       ++impact.moved;
       continue;
     }
-    const size_t without_place = WithoutPlace(instance);
+    const size_t without_place = instance.without_place();
     impact.without_place += without_place;
     if (instance.shortage && instance.shortage->npus > 0) {
       impact.missing[instance.shortage->resource] +=
           instance.shortage->pods * instance.shortage->npus;
     }
-    (IsDown(instance.fate) ? impact.down : impact.degraded)
-        .push_back({instance.ns, instance.owner, instance.pod_group, instance.fate, without_place});
+    (IsDown(instance.outcome) ? impact.down : impact.degraded)
+        .push_back(
+            {instance.ns, instance.owner, instance.pod_group, instance.outcome, without_place});
   }
   for (const ServiceForecast& service : forecast.services) {
     if (service.shrinks()) impact.shrunk.push_back(service);

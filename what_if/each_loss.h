@@ -22,7 +22,6 @@ struct SingleLoss {
 
 // By name, numbers in names as numbers.
 std::vector<SingleLoss> EachNode(const Inventory& inventory);
-std::vector<SingleLoss> EachDrain(const Inventory& inventory);
 std::vector<SingleLoss> EachCard(const Inventory& inventory);
 // Of all nodes with the same value of a label; none: no node has it.
 std::vector<SingleLoss> EachValue(const Inventory& inventory, std::string_view label);
@@ -32,7 +31,7 @@ struct StoppedInstance {
   std::string ns;
   std::string owner;
   std::string pod_group;
-  Outcome fate = Outcome::kNoRoom;
+  Outcome outcome = Outcome::kNoRoom;
   size_t without_place = 0;  // pods
   bool operator==(const StoppedInstance&) const = default;
 };

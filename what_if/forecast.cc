@@ -50,10 +50,14 @@ void CompareServices(const Settled& before, const Settled& after,
   }
 }
 
+Forecast ForecastOf(const Ground& ground, const Hypothesis& hypothesis) {
+  return Compare(Settle(ground, {}), Settle(ground, hypothesis));
+}
+
 }  // namespace
 
-std::string_view ActionName(Action deed) {
-  switch (deed) {
+std::string_view ActionName(Action action) {
+  switch (action) {
     case Action::kDeleted:
       return "deleted";
     case Action::kEvicted:
@@ -76,8 +80,8 @@ std::string_view ActionName(Action deed) {
   return "";
 }
 
-std::string_view OutcomeName(Outcome fate) {
-  switch (fate) {
+std::string_view OutcomeName(Outcome outcome) {
+  switch (outcome) {
     case Outcome::kMoves:
       return "moves";
     case Outcome::kPartly:
@@ -94,6 +98,11 @@ std::string_view OutcomeName(Outcome fate) {
   return "";
 }
 
+size_t InstanceForecast::without_place() const {
+  return static_cast<size_t>(
+      std::count_if(moves.begin(), moves.end(), [](const Move& move) { return move.to.empty(); }));
+}
+
 bool ServiceForecast::shrinks() const {
   if (before && (!after || *after > *before)) return true;
   return std::any_of(groups.begin(), groups.end(),
@@ -103,33 +112,33 @@ bool ServiceForecast::shrinks() const {
 bool Forecast::fine() const {
   return std::all_of(instances.begin(), instances.end(),
                      [](const InstanceForecast& one) {
-                       return one.already || one.fate == Outcome::kMoves;
+                       return one.already || one.outcome == Outcome::kMoves;
                      }) &&
          std::none_of(services.begin(), services.end(),
                       [](const ServiceForecast& one) { return one.shrinks(); });
 }
 
 Forecast ForecastOf(const ClusterSnapshot& snapshot, const Hypothesis& hypothesis) {
-  const Ground ground(snapshot);
-  return Compare(Settle(ground, {}), Settle(ground, hypothesis));
+  return ForecastOf(Ground(snapshot), hypothesis);
 }
 
 Answer AnswerOf(const ClusterSnapshot& snapshot, const std::vector<ManifestObject>& manifests,
                 const Hypothesis& hypothesis, const schemas::ViewOptions& options) {
   Answer answer;
-  answer.problems = FaultsIn(snapshot).problems;
+  const Ground ground(snapshot);
+  answer.problems = ground.reported.problems;
   if (!hypothesis.codes.empty()) CodesIn(snapshot, answer.problems);
   if (manifests.empty()) {
-    answer.happens = ForecastOf(snapshot, hypothesis);
+    answer.happens = ForecastOf(ground, hypothesis);
     return answer;
   }
   Applied applied = Apply(snapshot, manifests, options);
   answer.problems.insert(answer.problems.end(), applied.problems.begin(), applied.problems.end());
-  const Ground ground(applied.snapshot);
-  const Settled settled = Settle(ground, {});
-  answer.applied = Compare(Settle(Ground(snapshot), {}), settled);
+  const Ground with_manifests(applied.snapshot);
+  const Settled settled = Settle(with_manifests, {});
+  answer.applied = Compare(Settle(ground, {}), settled);
   if (!hypothesis.empty()) {
-    answer.happens = ForecastOf(AfterSettling(ground, settled), hypothesis);
+    answer.happens = ForecastOf(AfterSettling(with_manifests, settled), hypothesis);
   }
   return answer;
 }
@@ -150,8 +159,8 @@ Forecast Compare(const Settled& before, const Settled& after,
     const auto base = before.instances.find(key);
     if (base != before.instances.end()) {
       const InstanceForecast& old = base->second.told;
-      told.already = old.hits == told.hits && old.steps == told.steps && old.fate == told.fate &&
-                     base->second.missing >= instance.missing;
+      told.already = old.hits == told.hits && old.steps == told.steps &&
+                     old.outcome == told.outcome && base->second.missing >= instance.missing;
     }
     const bool is_worse = instance.missing > 0 && !told.already;
     if (told.is_new || !told.hits.empty() || !told.steps.empty() || is_worse) {

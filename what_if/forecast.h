@@ -29,10 +29,10 @@ enum class Action : uint8_t {
   kUntouched,            // they are faulty, and nobody does anything
   kFails,                // likewise: the plugin tries in every session, and cannot
 };
-std::string_view ActionName(Action deed);  // "deleted", as in JSON
+std::string_view ActionName(Action action);  // "deleted", as in JSON
 
 struct Step {
-  Action deed = Action::kDeleted;
+  Action action = Action::kDeleted;
   std::vector<std::string> pods{};  // by name
   std::string why{};                // a sentence without its full stop
   bool operator==(const Step&) const = default;
@@ -64,7 +64,7 @@ enum class Outcome : uint8_t {
   kBroken,  // it stays on faulty hardware
   kLost,    // nobody makes its pods again
 };
-std::string_view OutcomeName(Outcome fate);
+std::string_view OutcomeName(Outcome outcome);
 
 // The pods of a PodGroup. Those in none: of a group of a LeaderWorkerSet, else of one owner.
 struct InstanceForecast {
@@ -77,10 +77,11 @@ struct InstanceForecast {
   std::vector<Hit> hits{};
   std::vector<Step> steps{};
   std::vector<Move> moves{};
-  Outcome fate = Outcome::kMoves;
+  Outcome outcome = Outcome::kMoves;
   std::string why{};                   // it has no place; a sentence without its full stop
   std::string fix{};                   // what would help, empty when nothing is missing
   std::optional<Shortage> shortage{};  // what its pods lack that found no room
+  size_t without_place() const;        // pods that find none
   bool operator==(const InstanceForecast&) const = default;
 };
 
@@ -105,7 +106,7 @@ struct ServiceForecast {
 struct Forecast {
   std::vector<InstanceForecast> instances{};  // by namespace, owner and PodGroup
   std::vector<ServiceForecast> services{};
-  // Pods that need no NPUs and are in no PodGroup, which go: their owners make them anew.
+  // Pods that need no NPUs and are in no PodGroup, which go: their owners recreate them.
   size_t others = 0;
 
   // Whether everything recovers. What ends no better without the hypothesis does not

@@ -54,10 +54,9 @@ bool NeedsAPlace(Loss loss) {
 }  // namespace
 
 Forecaster::Forecaster(const Ground& ground)
-    : ground_(ground),
-      faults_(ground.reported),
-      board_(ground),
-      before_(SettlePart(ground, Whole(ground), {faults_, none_}, {}, {}, board_)) {
+    : ground_(ground), faults_(ground.reported), board_(ground) {
+  const Part whole = Whole(ground);
+  before_ = SettlePart(ground, whole, {faults_, none_}, whole.pods, {}, board_);
   FindThoseThatWait();
   for (const auto& [key, instance] : before_.instances) {
     const InstanceForecast& told = instance.told;
@@ -105,10 +104,9 @@ std::optional<Forecaster::Sleeper> Forecaster::SleeperOf(size_t family) {
   return sleeper;
 }
 
-Settled Forecaster::SettleWith(const Hypothesis& hypothesis, const std::vector<size_t>& nodes,
-                               const std::set<size_t>& families, const std::vector<size_t>& also,
-                               std::set<size_t>& woken) {
-  const Names drained = DrainedNodes(hypothesis);
+Settled Forecaster::SettleWith(const Hypothesis& hypothesis, const Names& drained,
+                               const std::vector<size_t>& nodes, const std::set<size_t>& families,
+                               const std::vector<size_t>& also, std::set<size_t>& woken) {
   const Part part = PartOf(ground_, families);
   std::vector<size_t> pods;
   std::set_union(part.pods.begin(), part.pods.end(), also.begin(), also.end(),
@@ -130,7 +128,7 @@ Settled Forecaster::SettleWith(const Hypothesis& hypothesis, const std::vector<s
   SavedFaults saved_faults(faults_, NodesOf(hypothesis));
   std::vector<PodLoss> saved = board_.Save(pods);
   Suppose(hypothesis, ground_.inventory, faults_);
-  Settled after = SettlePart(ground_, part, {faults_, drained}, also, nodes, board_, wake);
+  Settled after = SettlePart(ground_, part, {faults_, drained}, pods, nodes, board_, wake);
   saved_faults.PutBack();
   board_.Restore({faults_, none_}, pods, std::move(saved), nodes);
   return after;
@@ -139,15 +137,13 @@ Settled Forecaster::SettleWith(const Hypothesis& hypothesis, const std::vector<s
 Forecast Forecaster::Of(const Hypothesis& hypothesis) {
   const Names drained = DrainedNodes(hypothesis);
   const Inventory& inventory = ground_.inventory;
-  std::vector<size_t> nodes;
+  const std::vector<size_t> nodes = NodesOf(hypothesis, inventory);
   std::set<size_t> families = placing_;
   std::vector<size_t> also;
-  for (const std::string& name : NodesOf(hypothesis)) {
-    const auto node = inventory.FindNode(name);
-    if (!node) continue;
-    nodes.push_back(*node);
-    for (const size_t pod : inventory.pods_on[*node]) {
-      if (IsConcerned(inventory, inventory.pods[pod], drained.contains(name))) {
+  for (const size_t node : nodes) {
+    const bool is_drained = drained.contains(inventory.nodes[node].name);
+    for (const size_t pod : inventory.pods_on[node]) {
+      if (IsConcerned(inventory, inventory.pods[pod], is_drained)) {
         families.insert(ground_.family_of[pod]);
       } else {
         also.push_back(pod);
@@ -157,12 +153,12 @@ Forecast Forecaster::Of(const Hypothesis& hypothesis) {
   std::sort(also.begin(), also.end());
 
   std::set<size_t> woken;
-  Settled after = SettleWith(hypothesis, nodes, families, also, woken);
+  Settled after = SettleWith(hypothesis, drained, nodes, families, also, woken);
   // Who wakes takes room from others, and so does who wakes then.
   while (!woken.empty()) {
     families.merge(woken);
     woken.clear();
-    after = SettleWith(hypothesis, nodes, families, also, woken);
+    after = SettleWith(hypothesis, drained, nodes, families, also, woken);
   }
   for (const InstanceKey& key : standing_) {
     after.instances.try_emplace(key, before_.instances.at(key));

@@ -32,9 +32,12 @@ class Forecaster {
 
   void FindThoseThatWait();
   std::optional<Sleeper> SleeperOf(size_t family);
-  Settled SettleWith(const Hypothesis& hypothesis, const std::vector<size_t>& nodes,
-                     const std::set<size_t>& families, const std::vector<size_t>& also,
-                     std::set<size_t>& woken);
+  // `also`: pods of other families about which the hypothesis decides something, in ascending
+  // order.
+  Settled SettleWith(const Hypothesis& hypothesis,
+                     const std::set<std::string, std::less<>>& drained,
+                     const std::vector<size_t>& nodes, const std::set<size_t>& families,
+                     const std::vector<size_t>& also, std::set<size_t>& woken);
 
   const Ground& ground_;
   const std::set<std::string, std::less<>> none_{};  // nodes that are drained without a question

@@ -13,7 +13,7 @@ namespace {
 namespace scaling = watcher::scaling;
 
 // Sets of texts that have members in common, directly or through others.
-class Kinship {
+class DisjointSets {
  public:
   size_t NumberOf(const std::string& text) {
     const auto [place, is_new] = numbers_.emplace(text, parents_.size());
@@ -86,23 +86,23 @@ void Ground::ReadRules() {
 }
 
 void Ground::FindFamilies() {
-  Kinship kinship;
+  DisjointSets sets;
   std::vector<size_t> numbers;                             // by instance
   std::vector<std::set<scaling::ServiceKey>> services_of;  // likewise
   for (const Instance& instance : instances) {
-    const size_t number = kinship.NumberOf(InstanceText(instance.key));
+    const size_t number = sets.NumberOf(InstanceText(instance.key));
     numbers.push_back(number);
     std::set<scaling::ServiceKey>& services = services_of.emplace_back();
     for (const size_t i : instance.pods) {
       const Pod& pod = inventory.pods[i];
       if (!pod.lws_group.empty()) {
-        kinship.Join(number, kinship.NumberOf("l\n" + pod.lws_group));
+        sets.Join(number, sets.NumberOf("l\n" + pod.lws_group));
       }
       const auto state = scaling::PodOf(*pod.entry);
       if (!state) continue;
       const scaling::ServiceKey& service = ServiceKeyOf(*state);
-      kinship.Join(number, kinship.NumberOf(ServiceText(service)));
-      kinship.Join(number, kinship.NumberOf(JobText(service.ns, state->instance)));
+      sets.Join(number, sets.NumberOf(ServiceText(service)));
+      sets.Join(number, sets.NumberOf(JobText(service.ns, state->instance)));
       services.insert(service);
     }
   }
@@ -110,14 +110,14 @@ void Ground::FindFamilies() {
   for (const json::Value* object : snapshot.pod_groups) {
     auto state = scaling::PodGroupOf(*object);
     if (!state) continue;
-    const size_t number = kinship.NumberOf(ServiceText(state->service));
-    kinship.Join(number, kinship.NumberOf(JobText(state->service.ns, state->instance)));
-    kinship.Join(number, kinship.NumberOf(InstanceText({state->service.ns, state->name})));
+    const size_t number = sets.NumberOf(ServiceText(state->service));
+    sets.Join(number, sets.NumberOf(JobText(state->service.ns, state->instance)));
+    sets.Join(number, sets.NumberOf(InstanceText({state->service.ns, state->name})));
     pod_groups.push_back(std::make_shared<const scaling::PodGroupState>(*std::move(state)));
   }
   std::map<size_t, size_t> places;  // of the families, by root
   const auto family_with = [&](size_t number) -> Family& {
-    const auto [place, is_new] = places.emplace(kinship.RootOf(number), families.size());
+    const auto [place, is_new] = places.emplace(sets.RootOf(number), families.size());
     if (is_new) families.emplace_back();
     return families[place->second];
   };
@@ -131,7 +131,7 @@ void Ground::FindFamilies() {
     for (const size_t pod : instances[i].pods) family_of[pod] = number;
   }
   for (const scaling::PodGroupPtr& pod_group : pod_groups) {
-    Family& family = family_with(kinship.NumberOf(ServiceText(pod_group->service)));
+    Family& family = family_with(sets.NumberOf(ServiceText(pod_group->service)));
     family.services.insert(pod_group->service);
     family.pod_groups.push_back(pod_group);
   }

@@ -331,6 +331,16 @@ std::set<std::string, std::less<>> NodesOf(const Hypothesis& hypothesis) {
   return nodes;
 }
 
+std::vector<size_t> NodesOf(const Hypothesis& hypothesis, const Inventory& inventory) {
+  std::vector<size_t> nodes;
+  for (const std::string& name : NodesOf(hypothesis)) {
+    if (const auto node = inventory.FindNode(name)) nodes.push_back(*node);
+  }
+  return nodes;
+}
+
+Hypothesis DrainOf(const std::string& node) { return {.drains = {{"", {node}}}}; }
+
 std::vector<std::string> Sentences(const Hypothesis& hypothesis) {
   std::vector<std::string> sentences;
   for (const std::string& node : hypothesis.lost) {

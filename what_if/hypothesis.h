@@ -67,6 +67,11 @@ void Suppose(const Hypothesis& hypothesis, const Inventory& inventory, SurveyedF
 std::set<std::string, std::less<>> DrainedNodes(const Hypothesis& hypothesis);
 // All that it names.
 std::set<std::string, std::less<>> NodesOf(const Hypothesis& hypothesis);
+// Of these, the places of those that the inventory has.
+std::vector<size_t> NodesOf(const Hypothesis& hypothesis, const Inventory& inventory);
+
+// That one node is drained, and nothing else.
+Hypothesis DrainOf(const std::string& node);
 
 // One sentence without its full stop for each supposition: "npu-3 is lost: Kubernetes calls it not
 // Ready".

@@ -60,7 +60,7 @@ struct Pod {
   // For people: "Deployment/chat", "LeaderWorkerSet/chat", "Pod/p0".
   std::string owner{};
   std::string controller{};  // the kind of its controller; empty: nobody makes it again
-  std::string lws_group{};   // pods that LeaderWorkerSet makes anew together; empty: it is of none
+  std::string lws_group{};   // pods that LeaderWorkerSet recreates together; empty: it is of none
   Time created{};
   int64_t priority = 0;
   std::string resource{};  // the NPUs that it asks for; empty: none

@@ -75,9 +75,9 @@ class Losing {
   }
 
  private:
-  void Go(size_t index, Action deed, std::string why) {
+  void Go(size_t index, Action action, std::string why) {
     PodLoss& loss = losses_[index];
-    loss.deed = deed;
+    loss.action = action;
     loss.why = std::move(why);
     loss.fix.clear();
     loss.loss = Loss::kGoes;
@@ -91,7 +91,7 @@ class Losing {
   // goes.
   // Pods of a node that no longer exists it deletes by force, after 40 s and a look every 20 s
   // (kubernetes: pkg/controller/podgc).
-  void Leave(size_t index, Action deed, std::string why, std::string fix) {
+  void Leave(size_t index, Action action, std::string why, std::string fix) {
     const Pod& pod = inventory_.pods[index];
     if (faults_.gone.contains(pod.node)) {
       Go(index, Action::kDeletedByKubernetes, std::move(why));
@@ -106,7 +106,7 @@ class Losing {
           "; Kubernetes marks it for deletion, and it stays until the node comes back or is "
           "deleted";
     }
-    losses_[index] = {Loss::kBroken, losses_[index].hit, deed, std::move(why), std::move(fix)};
+    losses_[index] = {Loss::kBroken, losses_[index].hit, action, std::move(why), std::move(fix)};
   }
 
   std::string HitOf(const watcher::rescheduling::Task& task, FaultType type) const {
@@ -123,11 +123,11 @@ class Losing {
       }
     }
     const watcher::rescheduling::Response& response = job.response;
-    const auto each = [&](Action deed) {
+    const auto each = [&](Action action) {
       for (const size_t task : response.tasks) {
-        if (places[task]) Go(*places[task], deed, response.why);
+        if (places[task]) Go(*places[task], action, response.why);
       }
-      Widen(job, deed, places);
+      Widen(job, action, places);
     };
     switch (response.step) {
       case watcher::rescheduling::Step::kDelete:
@@ -150,7 +150,7 @@ class Losing {
 
   // mind-cluster: component/ascend-for-volcano/internal/rescheduling, the upgrade of pod-level
   // rescheduling after so many sessions; the watcher does likewise, after a time.
-  void Widen(const SurveyedJob& job, Action deed,
+  void Widen(const SurveyedJob& job, Action action,
              const std::vector<std::optional<size_t>>& places) {
     if (!job.policy.begins_with_faulty_pods()) return;
     const auto widest = ScopeOf(job.tasks, job.types, job.policy, job.policy.widest());
@@ -160,7 +160,7 @@ class Losing {
     const bool all = widest.size() == job.tasks.size();
     for (const size_t task : widest) {
       if (places[task] && losses_[*places[task]].loss == Loss::kStays) {
-        Go(*places[task], deed, all ? kWithoutWholeJob : kWithoutRackBlock);
+        Go(*places[task], action, all ? kWithoutWholeJob : kWithoutRackBlock);
       }
     }
   }
@@ -200,7 +200,7 @@ class Losing {
     std::set<std::string, std::less<>> groups;
     for (const size_t i : pods_) {
       const Pod& pod = inventory_.pods[i];
-      if (!pod.lws_group.empty() && losses_[i].deed && losses_[i].loss == Loss::kGoes) {
+      if (!pod.lws_group.empty() && losses_[i].action && losses_[i].loss == Loss::kGoes) {
         groups.insert(pod.lws_group);
       }
     }

@@ -24,8 +24,8 @@ enum class Loss : uint8_t {
 struct PodLoss {
   Loss loss = Loss::kStays;
   std::string hit{};  // Hit::why; empty: nothing hits it
-  std::optional<Action> deed{};
-  std::string why{};      // of the deed
+  std::optional<Action> action{};
+  std::string why{};      // of the action
   std::string fix{};      // of one that is broken or lost
   bool is_other = false;  // it counts for Forecast::others
 };

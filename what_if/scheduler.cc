@@ -164,13 +164,8 @@ std::optional<size_t> Scheduler::PlaceWithoutNpus(const simulation::PodNeeds& ne
   for (size_t i = 0; i < inventory_.nodes.size(); ++i) {
     if (!closed_[i].empty() || std::binary_search(needs.not_on.begin(), needs.not_on.end(), i))
       continue;
-    const Labels& labels = inventory_.nodes[i].labels;
-    const bool selected =
-        std::all_of(needs.node_selector.begin(), needs.node_selector.end(), [&](const auto& label) {
-          const auto found = labels.find(label.first);
-          return found != labels.end() && found->second == label.second;
-        });
-    if (selected) return i;
+    if (simulation::UnmetLabel(needs.node_selector, inventory_.nodes[i].labels) == nullptr)
+      return i;
   }
   return std::nullopt;
 }
@@ -260,9 +255,8 @@ std::string Scheduler::WhyNot(size_t i, const Pod& pod, bool refuses_sub_healthy
   for (const Taint& taint : node.taints) {
     if (!Tolerates(pod.tolerations, {taint})) return "taint " + taint.key;
   }
-  for (const auto& [key, value] : pod.node_selector) {
-    const auto found = node.labels.find(key);
-    if (found == node.labels.end() || found->second != value) return "label " + key + "=" + value;
+  if (const auto* label = simulation::UnmetLabel(pod.node_selector, node.labels)) {
+    return "label " + label->first + "=" + label->second;
   }
   if (refuses_sub_healthy && sub_healthy_.contains(i)) return "sub-healthy";
   if (pod.npus == 0) return "";

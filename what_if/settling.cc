@@ -118,7 +118,7 @@ class Settling {
       SettledInstance& instance = settled.instances[members.key];
       instance.told = Describe(number, instance.missing);
       if (explains && instance.told.shortage) Explain(number, *instance.told.shortage);
-      if (instance.told.fate != Outcome::kHeld) continue;
+      if (instance.told.outcome != Outcome::kHeld) continue;
       for (const size_t pod : members.pods) {
         const auto state = states_.find(pod);
         if (state == states_.end() || !state->second->gate) continue;
@@ -304,11 +304,11 @@ class Settling {
 
   void AddStep(size_t pod, InstanceForecast& told) const {
     const PodLoss& loss = losses_[pod];
-    if (!loss.deed) return;
+    if (!loss.action) return;
     auto step = std::find_if(told.steps.begin(), told.steps.end(), [&](const Step& one) {
-      return one.deed == *loss.deed && one.why == loss.why;
+      return one.action == *loss.action && one.why == loss.why;
     });
-    if (step == told.steps.end()) step = told.steps.insert(step, {*loss.deed, {}, loss.why});
+    if (step == told.steps.end()) step = told.steps.insert(step, {*loss.action, {}, loss.why});
     step->pods.push_back(inventory_.pods[pod].name);
   }
 
@@ -356,7 +356,7 @@ class Settling {
     // In the order in which they are taken.
     const auto turn = [](const Step& step) {
       const bool wider = step.why == kWithoutWholeJob || step.why == kWithoutRackBlock;
-      return std::pair(step.deed, wider);
+      return std::pair(step.action, wider);
     };
     std::stable_sort(told.steps.begin(), told.steps.end(),
                      [&](const Step& a, const Step& b) { return turn(a) < turn(b); });
@@ -364,16 +364,16 @@ class Settling {
     const auto attempt = attempts_.find(number);
     if (homeless + held > 0 && attempt != attempts_.end()) told.shortage = attempt->second.shortage;
     if (broken > 0) {
-      told.fate = Outcome::kBroken;
+      told.outcome = Outcome::kBroken;
     } else if (lost > 0) {
-      told.fate = Outcome::kLost;
+      told.outcome = Outcome::kLost;
     } else if (homeless > 0) {
       const bool is_job = members.gang != nullptr && members.gang->of_job;
-      told.fate = serving == 0 || is_job ? Outcome::kNoRoom : Outcome::kPartly;
+      told.outcome = serving == 0 || is_job ? Outcome::kNoRoom : Outcome::kPartly;
       told.why = "there is no room for " + std::to_string(homeless) + " of its pods";
       if (told.shortage) told.fix = ShortageText(*told.shortage);
     } else if (held > 0) {
-      told.fate = Outcome::kHeld;
+      told.outcome = Outcome::kHeld;
     }
     return told;
   }
@@ -411,11 +411,8 @@ json::Json PlacedEntry(const json::Value& entry, const std::string& node,
 }  // namespace
 
 Settled SettlePart(const Ground& ground, const Part& part, Situation situation,
-                   std::span<const size_t> also, std::span<const size_t> nodes, Board& board,
+                   std::span<const size_t> pods, std::span<const size_t> nodes, Board& board,
                    const std::function<void()>& decided) {
-  std::vector<size_t> pods;
-  std::set_union(part.pods.begin(), part.pods.end(), also.begin(), also.end(),
-                 std::back_inserter(pods));
   for (int round = 1;; ++round) {
     const std::set<GroupName> may_widen = board.Decide(situation, pods, nodes);
     decided();
@@ -432,13 +429,11 @@ Settled Settle(const Ground& ground, const Hypothesis& hypothesis) {
   SurveyedFaults faults = ground.reported;
   Suppose(hypothesis, ground.inventory, faults);
   const std::set<std::string, std::less<>> drained = DrainedNodes(hypothesis);
-  std::vector<size_t> nodes;
-  for (const std::string& name : NodesOf(hypothesis)) {
-    if (const auto node = ground.inventory.FindNode(name)) nodes.push_back(*node);
-  }
+  const std::vector<size_t> nodes = NodesOf(hypothesis, ground.inventory);
   Board board(ground);
+  const Part whole = Whole(ground);
   Settled settled =
-      SettlePart(ground, Whole(ground), {faults, drained, {}, true}, {}, nodes, board);
+      SettlePart(ground, whole, {faults, drained, {}, true}, whole.pods, nodes, board);
   for (Placed& placed : settled.placed) {
     placed.chips = board.scheduler().TakeChips(placed.node, ground.inventory.pods[placed.pod]);
   }

@@ -53,12 +53,12 @@ struct Settled {
 // siblings back then. Pods that have a node and start are taken to run.
 Settled Settle(const Ground& ground, const Hypothesis& hypothesis);
 
-// The same of a part of the cluster, on a board that has decided about the rest. `also` are pods of
-// other families about which the situation decides something, in ascending order; `nodes` are those
-// of which it differs from the board's. `decided` is called when the board has decided, before
-// anything is placed. Chips are not given.
+// The same of a part of the cluster, on a board that has decided about the rest. `pods` are those
+// of the part, and those of other families about which the situation decides something; `nodes` are
+// those of which it differs from the board's. `decided` is called when the board has decided,
+// before anything is placed. Chips are not given.
 Settled SettlePart(
-    const Ground& ground, const Part& part, Situation situation, std::span<const size_t> also,
+    const Ground& ground, const Part& part, Situation situation, std::span<const size_t> pods,
     std::span<const size_t> nodes, Board& board, const std::function<void()>& decided = [] {});
 
 // How one cluster differs from another: what is there only in `before` is not told.

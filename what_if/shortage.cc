@@ -8,7 +8,7 @@ namespace mindgate::what_if {
 
 std::string ShortageText(const Shortage& shortage) {
   const bool one = shortage.pods == 1;
-  std::string text = "room for " + std::to_string(shortage.pods) + " more pod" + (one ? "" : "s");
+  std::string text = "room for " + Counted(shortage.pods, "more pod");
   if (shortage.npus > 0) {
     text +=
         " with " + std::to_string(shortage.npus) + " " + shortage.resource + (one ? "" : " each");

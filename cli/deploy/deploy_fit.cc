@@ -75,9 +75,9 @@ std::vector<Blocker> LackOfRoom(kube::Client& client, Time now,
   std::vector<Blocker> notes;
   if (!answer.applied) return notes;
   for (const what_if::InstanceForecast& instance : answer.applied->instances) {
-    const bool waits = instance.fate == what_if::Outcome::kNoRoom ||
-                       instance.fate == what_if::Outcome::kPartly ||
-                       instance.fate == what_if::Outcome::kHeld;
+    const bool waits = instance.outcome == what_if::Outcome::kNoRoom ||
+                       instance.outcome == what_if::Outcome::kPartly ||
+                       instance.outcome == what_if::Outcome::kHeld;
     if (instance.is_new && waits) notes.push_back(NoteOf(instance));
   }
   return notes;

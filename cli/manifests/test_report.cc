@@ -87,7 +87,7 @@ void PrintResults(const std::vector<SuiteResult>& suites, const Paint& paint, st
   }
   out << total << (total == 1 ? " case: " : " cases: ") << total - failed << " passed, " << failed
       << " failed";
-  if (unusable > 0) out << "; " << unusable << (unusable == 1 ? " suite" : " suites") << " not run";
+  if (unusable > 0) out << "; " << Counted(unusable, "suite") << " not run";
   out << "\n";
 }
 

@@ -32,7 +32,7 @@ class Progress {
  public:
   Progress(Streams& io, std::string what, size_t of) : io_(io), what_(std::move(what)), of_(of) {}
   ~Progress() {
-    if (shown_) io_.err << kOwnMark << "\r\033[K" << std::flush;
+    if (shown_) io_.err << EmptyLine << std::flush;
   }
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
@@ -40,8 +40,8 @@ class Progress {
   void Step() {
     if (!io_.err_is_terminal || ++done_ % kEvery != 0) return;
     shown_ = true;
-    io_.err << kOwnMark << "\r\033[K"
-            << what_ + ": " + std::to_string(done_) + " of " + std::to_string(of_) << std::flush;
+    io_.err << EmptyLine << what_ + ": " + std::to_string(done_) + " of " + std::to_string(of_)
+            << std::flush;
   }
 
  private:
@@ -101,7 +101,7 @@ OrderedJson InstancesJson(const std::vector<StoppedInstance>& instances) {
     json.push_back({{"namespace", one.ns},
                     {"owner", one.owner},
                     {"podGroup", one.pod_group},
-                    {"fate", what_if::OutcomeName(one.fate)},
+                    {"fate", what_if::OutcomeName(one.outcome)},
                     {"podsWithoutPlace", one.without_place}});
   }
   return json;

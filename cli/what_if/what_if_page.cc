@@ -16,25 +16,13 @@ using what_if::ServiceForecast;
 // What a browser still shows well.
 constexpr size_t kMaxInstances = 5'000;
 
-constexpr std::string_view kHead =
-    R"(<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>mindgate what-if</title>
-<style>
-:root { color-scheme: light dark; --page: #fcfcfb; --ink: #0b0b0b; --soft: #52514e; --line: #e1e0d9; --good: #137a4e; --bad: #c22f2f; }
+constexpr std::string_view kStyle =
+    R"(:root { color-scheme: light dark; --page: #fcfcfb; --ink: #0b0b0b; --soft: #52514e; --line: #e1e0d9; --good: #137a4e; --bad: #c22f2f; }
 @media (prefers-color-scheme: dark) { :root { --page: #1a1a19; --ink: #ffffff; --soft: #c3c2b7; --line: #3a3a37; --good: #3fc48b; --bad: #ff7a70; } }
 body { background: var(--page); color: var(--ink); font: 14px/1.45 system-ui, sans-serif; margin: 2em auto; max-width: 75em; padding: 0 1em; }
 h1, h2, h3 { line-height: 1.2; } h2 { border-top: 1px solid var(--line); margin-top: 2em; padding-top: 1em; } h3 { margin-bottom: .2em; }
 table { border-collapse: collapse; } td, th { padding: .15em 1em .15em 0; text-align: left; vertical-align: top; }
 td { overflow-wrap: anywhere; } td:first-child, .soft { color: var(--soft); } .good { color: var(--good); } .bad { color: var(--bad); }
-</style>
-</head>
-<body>
-<h1>mindgate what-if</h1>
 )";
 
 std::string Verdict(const std::string& text, bool good) {
@@ -51,7 +39,7 @@ std::string Cells(const std::vector<std::string>& texts) {
 std::string InstanceSection(const InstanceForecast& instance,
                             std::chrono::seconds grace_over_time) {
   std::string html = "<h3>" + HtmlEscaped(InstanceTitle(instance)) + ": " +
-                     Verdict(InstanceVerdict(instance), instance.fate == Outcome::kMoves) +
+                     Verdict(InstanceVerdict(instance), instance.outcome == Outcome::kMoves) +
                      "</h3>\n<table>\n";
   for (const auto& [word, text] : InstanceRows(instance, grace_over_time))
     html += Cells({word, text});
@@ -92,7 +80,7 @@ std::string ForecastSection(const std::string& title, const Forecast& forecast,
 }  // namespace
 
 std::string WhatIfPage(const WhatIfReport& report) {
-  std::string html(kHead);
+  std::string html = HtmlPageStart("mindgate what-if", kStyle);
   html += "<p class=\"soft\">The cluster as of " + FormatTime(report.taken) + "</p>\n";
   const what_if::Answer& answer = report.answer;
   if (answer.applied)

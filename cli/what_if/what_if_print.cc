@@ -30,8 +30,8 @@ constexpr size_t kMaxNamed = 8;
 
 std::string Listed(const std::vector<std::string>& texts) { return JoinFirst(texts, kMaxNamed); }
 
-std::string DeedText(Action deed, std::chrono::seconds grace_over_time) {
-  switch (deed) {
+std::string ActionText(Action action, std::chrono::seconds grace_over_time) {
+  switch (action) {
     case Action::kDeleted:
       return "deleted at once";
     case Action::kEvicted:
@@ -55,15 +55,9 @@ std::string DeedText(Action deed, std::chrono::seconds grace_over_time) {
 }
 
 Color ColorOf(const InstanceForecast& instance) {
-  if (instance.fate == Outcome::kMoves) return Color::kGreen;
-  return instance.fate == Outcome::kPartly || instance.fate == Outcome::kHeld ? Color::kYellow
-                                                                              : Color::kRed;
-}
-
-size_t PlacesOf(const InstanceForecast& instance) {
-  const auto homeless = std::count_if(instance.moves.begin(), instance.moves.end(),
-                                      [](const Move& move) { return move.to.empty(); });
-  return instance.pods - static_cast<size_t>(homeless);
+  if (instance.outcome == Outcome::kMoves) return Color::kGreen;
+  return instance.outcome == Outcome::kPartly || instance.outcome == Outcome::kHeld ? Color::kYellow
+                                                                                    : Color::kRed;
 }
 
 std::string Number(size_t count, const std::string& one, const std::string& several) {
@@ -110,7 +104,7 @@ void PrintForecast(const std::string& title, const Forecast& forecast, const Wha
   Instances good;
   Instances already;
   for (const InstanceForecast& instance : forecast.instances) {
-    Instances& kind = instance.already ? already : instance.fate == Outcome::kMoves ? good : bad;
+    Instances& kind = instance.already ? already : instance.outcome == Outcome::kMoves ? good : bad;
     kind.push_back(&instance);
   }
   out << title << "\n\n"
@@ -124,7 +118,7 @@ void PrintForecast(const std::string& title, const Forecast& forecast, const Wha
       out << "\n" << instances.size() << " instances " << verb << ": -o wide shows them\n";
     }
   };
-  print_or_count(good, "find their place");
+  print_or_count(good, "recover");
   print_or_count(already, "end as they do already");
 }
 
@@ -148,7 +142,7 @@ OrderedJson ForecastJson(const Forecast& forecast) {
     OrderedJson steps = OrderedJson::array();
     for (const Step& step : instance.steps) {
       steps.push_back(
-          {{"step", what_if::ActionName(step.deed)}, {"pods", step.pods}, {"why", step.why}});
+          {{"step", what_if::ActionName(step.action)}, {"pods", step.pods}, {"why", step.why}});
     }
     OrderedJson moves = OrderedJson::array();
     for (const Move& move : instance.moves) {
@@ -163,7 +157,7 @@ OrderedJson ForecastJson(const Forecast& forecast) {
                          {"hits", std::move(hits)},
                          {"steps", std::move(steps)},
                          {"moves", std::move(moves)},
-                         {"fate", what_if::OutcomeName(instance.fate)},
+                         {"fate", what_if::OutcomeName(instance.outcome)},
                          {"why", instance.why},
                          {"nodes", NodesJson(instance)},
                          {"fix", instance.fix}});
@@ -185,13 +179,13 @@ std::string InstanceTitle(const InstanceForecast& instance) {
 
 std::string InstanceVerdict(const InstanceForecast& instance) {
   std::string verdict;
-  switch (instance.fate) {
+  switch (instance.outcome) {
     case Outcome::kMoves:
       verdict = instance.is_new ? "fits" : instance.moves.empty() ? "is not affected" : "recovers";
       break;
     case Outcome::kPartly:
-      verdict = "has places for " + std::to_string(PlacesOf(instance)) + " of " +
-                Number(instance.pods, "pod", "pods");
+      verdict = "has places for " + std::to_string(instance.pods - instance.without_place()) +
+                " of " + Counted(static_cast<int64_t>(instance.pods), "pod");
       break;
     case Outcome::kNoRoom:
       verdict = instance.is_new ? "does not fit" : "stays down";
@@ -218,11 +212,12 @@ std::vector<std::pair<std::string, std::string>> InstanceRows(
   }
   if (!hits.empty()) {
     rows.emplace_back("hit", std::to_string(hits.size()) + " of " +
-                                 Number(instance.pods, "pod", "pods") + ": " + Listed(hits));
+                                 Counted(static_cast<int64_t>(instance.pods), "pod") + ": " +
+                                 Listed(hits));
   }
   for (const Step& step : instance.steps) {
     rows.emplace_back("then", Number(step.pods.size(), "pod is ", "pods are ") +
-                                  DeedText(step.deed, grace_over_time) + " (" + step.why +
+                                  ActionText(step.action, grace_over_time) + " (" + step.why +
                                   "): " + Listed(step.pods));
   }
   std::vector<std::string> placed;
@@ -298,7 +293,7 @@ std::string Summary(const Forecast& forecast) {
   size_t bad = 0;
   for (const InstanceForecast& instance : forecast.instances) {
     if (instance.already) continue;
-    (instance.fate == Outcome::kMoves ? good : bad) += 1;
+    (instance.outcome == Outcome::kMoves ? good : bad) += 1;
   }
   const auto shrinking =
       static_cast<size_t>(std::count_if(forecast.services.begin(), forecast.services.end(),

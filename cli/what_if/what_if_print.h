@@ -28,7 +28,7 @@ struct WhatIfReport {
 // The words of the text and of the page, without colors.
 std::string InstanceTitle(const what_if::InstanceForecast& instance);
 std::string InstanceVerdict(const what_if::InstanceForecast& instance);
-// What is told of an instance: pairs of a word and a sentence.
+// What is shown of an instance: pairs of a word and a sentence.
 std::vector<std::pair<std::string, std::string>> InstanceRows(
     const what_if::InstanceForecast& instance, std::chrono::seconds grace_over_time);
 std::string ShapeChange(const what_if::ServiceForecast& service);

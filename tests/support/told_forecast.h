@@ -14,12 +14,12 @@ inline std::string Told(const what_if::Forecast& forecast) {
   for (const auto& instance : forecast.instances) {
     text += instance.owner + (instance.pod_group.empty() ? "" : " " + instance.pod_group) + ": " +
             (instance.already ? "already " : "") + (instance.is_new ? "new " : "") +
-            std::string(what_if::OutcomeName(instance.fate));
+            std::string(what_if::OutcomeName(instance.outcome));
     for (const auto& hit : instance.hits) {
       text += "; hit " + hit.pod + "@" + hit.node + " " + hit.why;
     }
     for (const auto& step : instance.steps) {
-      text += "; " + std::string(what_if::ActionName(step.deed)) + " " + Join(step.pods, ",");
+      text += "; " + std::string(what_if::ActionName(step.action)) + " " + Join(step.pods, ",");
     }
     for (const auto& move : instance.moves) {
       text += "; " + move.pod + " " + move.from + ">" + (move.to.empty() ? "?" : move.to);

@@ -25,11 +25,11 @@ using ::mindgate::testing::SmallCluster;
 std::string ImpactText(const Impact& impact) {
   std::string text = impact.name + ":";
   for (const StoppedInstance& one : impact.down) {
-    text += " down " + one.owner + " " + std::string(OutcomeName(one.fate)) + " " +
+    text += " down " + one.owner + " " + std::string(OutcomeName(one.outcome)) + " " +
             std::to_string(one.without_place) + ";";
   }
   for (const StoppedInstance& one : impact.degraded) {
-    text += " degraded " + one.owner + " " + std::string(OutcomeName(one.fate)) + " " +
+    text += " degraded " + one.owner + " " + std::string(OutcomeName(one.outcome)) + " " +
             std::to_string(one.without_place) + ";";
   }
   for (const ServiceForecast& service : impact.shrunk) text += " shrunk " + service.service.job_id;

@@ -445,7 +445,7 @@ TEST(WhatIfPlacement, AChipThatIsMissingAlreadyIsCountedOnce) {
   EXPECT_EQ(
       Asked(small, {.nodes = {"n0"}}),
       "Deployment/chat pg: moves; hit chat-0@n0 NodeUnhealthy; deleted chat-0; chat-0 n0>n1\n");
-  EXPECT_EQ(ForecastFor(cluster, {.nodes = {"n0"}}).instances[0].fate, Outcome::kPartly);
+  EXPECT_EQ(ForecastFor(cluster, {.nodes = {"n0"}}).instances[0].outcome, Outcome::kPartly);
 }
 
 // One block of sp-block chips stays in one super pod.
@@ -523,15 +523,15 @@ TEST(WhatIfPlacement, ThePriorityComesFirst) {
                  .owner = std::string("Job/") + name,
                  .spec = {{"priority", std::string(name) == "b" ? 10 : 0}}});
   }
-  const auto fate = [](const Forecast& forecast) {
-    return std::string(OutcomeName(forecast.instances[0].fate)) + " " +
-           std::string(OutcomeName(forecast.instances[1].fate));
+  const auto outcome = [](const Forecast& forecast) {
+    return std::string(OutcomeName(forecast.instances[0].outcome)) + " " +
+           std::string(OutcomeName(forecast.instances[1].outcome));
   };
-  EXPECT_EQ(fate(ForecastFor(cluster, {.nodes = {"n0", "n1"}})), "noRoom moves");
+  EXPECT_EQ(outcome(ForecastFor(cluster, {.nodes = {"n0", "n1"}})), "noRoom moves");
   cluster.pods[1]["spec"]["priority"] = 0;
-  EXPECT_EQ(fate(ForecastFor(cluster, {.nodes = {"n0", "n1"}})), "moves noRoom");
+  EXPECT_EQ(outcome(ForecastFor(cluster, {.nodes = {"n0", "n1"}})), "moves noRoom");
   cluster.pod_groups[1]["metadata"]["creationTimestamp"] = "2026-02-01T08:00:00Z";
-  EXPECT_EQ(fate(ForecastFor(cluster, {.nodes = {"n0", "n1"}})), "noRoom moves");
+  EXPECT_EQ(outcome(ForecastFor(cluster, {.nodes = {"n0", "n1"}})), "noRoom moves");
 }
 
 // --- what is there already -----------------------------------------------------------------------

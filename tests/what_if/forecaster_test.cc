@@ -46,7 +46,9 @@ TEST(Forecaster, AnswersAsSingleQuestionsDo) {
     const Ground ground(snapshot);
     Forecaster forecaster(ground);
     std::vector<SingleLoss> losses = EachNode(ground.inventory);
-    Append(EachDrain(ground.inventory), losses);
+    for (const Node& node : ground.inventory.nodes) {
+      losses.push_back({node.name, DrainOf(node.name)});
+    }
     Append(EachValue(ground.inventory, "rack"), losses);
     std::vector<SingleLoss> cards = EachCard(ground.inventory);
     for (int i = 0; i < 4; ++i) {
