@@ -69,6 +69,15 @@ std::optional<int64_t> PositiveBlock(const schemas::Entry& entry);
 // handler.
 std::optional<Problem> ProblemOfBlock(const schemas::GroupChips& chips, int64_t block,
                                       int64_t super_pod_size);
+// The group as one instance of a service makes it: one pod of a Deployment, or a leader with the
+// workers that the runtime names.
+schemas::GroupChips OneInstance(const schemas::WorkloadView& view,
+                                const schemas::PodGroupView& group, schemas::GroupChips chips);
+// The chips of one instance, where the plugin takes them as sp-block; nothing where an instance is
+// no block itself, which other rules report.
+std::optional<int64_t> BlockOfInstance(const RuleContext& context,
+                                       const schemas::PodGroupView& group,
+                                       const schemas::GroupChips& chips);
 
 // How the handler came to be chosen: "schedule_policy chip8-node8", "accelerator-type half".
 std::string HowChosen(const schemas::HandlerChoice& choice);

@@ -64,6 +64,37 @@ std::optional<Problem> ProblemOfBlock(const GroupChips& chips, int64_t block,
                  RightBlock(chips, node)};
 }
 
+GroupChips OneInstance(const schemas::WorkloadView& view, const schemas::PodGroupView& group,
+                       GroupChips chips) {
+  int64_t pods = 0;
+  int64_t total = 0;
+  bool known = chips.uniform.has_value();
+  for (size_t index : group.templates) {
+    const auto& pod = view.templates[index];
+    if (pod.chips.resource.empty()) continue;
+    // Of no workers nothing is said here, and services may say it.
+    const bool gang = group.owner == schemas::PodGroupOwner::kLeaderWorkerSetGroup;
+    const int64_t count = gang ? pod.pods.value_or(1) : 1;
+    int64_t product = 0;
+    known = known && count >= 1 && pod.chips.count.value_or(0) >= 1 &&
+            !__builtin_mul_overflow(*pod.chips.count, count, &product) &&
+            !__builtin_add_overflow(total, product, &total) &&
+            !__builtin_add_overflow(pods, count, &pods);
+  }
+  chips.gang_certain = true;
+  chips.npu_pods = known ? std::optional(pods) : std::nullopt;
+  chips.total = known ? std::optional(total) : std::nullopt;
+  return chips;
+}
+
+std::optional<int64_t> BlockOfInstance(const RuleContext& context,
+                                       const schemas::PodGroupView& group,
+                                       const GroupChips& chips) {
+  const auto total = OneInstance(context.view, group, chips).total;
+  if (!total || ProblemOfBlock(chips, *total, context.config.super_pod_size)) return std::nullopt;
+  return total;
+}
+
 std::optional<int64_t> PositiveBlock(const Entry& entry) {
   const auto text = entry.Text();
   const auto block = text ? ParseGoInt(*text) : std::nullopt;

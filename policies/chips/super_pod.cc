@@ -61,6 +61,11 @@ void CheckSpBlock(const RuleContext& context, Findings& findings) {
         if (!chips.choice.certain || !annotation.agreed) return;
         auto problem = ProblemOfBlock(chips, *block, context.config.super_pod_size);
         if (!problem) return;
+        // What divides the PodGroup is taken, too, but joins instances: MG189 would warn of it.
+        const auto instance = schemas::kInferenceServices.Has(context.view.kind)
+                                  ? BlockOfInstance(context, group, chips)
+                                  : std::nullopt;
+        if (instance) problem->fix = "write sp-block: " + Quote(std::to_string(*instance));
         findings.Violate(annotation.entry.Path(), problem->message + std::string(kStaysPending),
                          std::move(problem->fix));
       });

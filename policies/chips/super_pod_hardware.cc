@@ -98,31 +98,6 @@ void CheckDoubtfulHardware(const RuleContext& context, Findings& findings) {
   });
 }
 
-// The group as one instance of a service makes it: one pod of a Deployment, or a leader with the
-// workers that the runtime names.
-GroupChips OneInstance(const schemas::WorkloadView& view, const PodGroupView& group,
-                       GroupChips chips) {
-  int64_t pods = 0;
-  int64_t total = 0;
-  bool known = chips.uniform.has_value();
-  for (size_t index : group.templates) {
-    const auto& pod = view.templates[index];
-    if (pod.chips.resource.empty()) continue;
-    // Of no workers nothing is said here, and services may say it.
-    const bool gang = group.owner == schemas::PodGroupOwner::kLeaderWorkerSetGroup;
-    const int64_t count = gang ? pod.pods.value_or(1) : 1;
-    int64_t product = 0;
-    known = known && count >= 1 && pod.chips.count.value_or(0) >= 1 &&
-            !__builtin_mul_overflow(*pod.chips.count, count, &product) &&
-            !__builtin_add_overflow(total, product, &total) &&
-            !__builtin_add_overflow(pods, count, &pods);
-  }
-  chips.gang_certain = true;
-  chips.npu_pods = known ? std::optional(pods) : std::nullopt;
-  chips.total = known ? std::optional(total) : std::nullopt;
-  return chips;
-}
-
 void CheckRuntimeBlock(const RuleContext& context, Findings& findings) {
   const auto wanted = [&](const PodGroupView& group) {
     return HasAnnotation(context, group, schemas::kSpBlock);
@@ -153,16 +128,14 @@ void CheckServiceBlock(const RuleContext& context, Findings& findings) {
     const Entry entry = schemas::ReadGroupAnnotation(context.view, group, schemas::kSpBlock).entry;
     const auto block = PositiveBlock(entry);
     if (!block || ProblemOfBlock(chips, *block, context.config.super_pod_size)) return;
-    const GroupChips instance = OneInstance(context.view, group, chips);
-    if (!instance.total || *block <= *instance.total) return;
-    // An instance that is no block itself has too few chips, which other rules report.
-    if (ProblemOfBlock(chips, *instance.total, context.config.super_pod_size)) return;
+    const auto instance = BlockOfInstance(context, group, chips);
+    if (!instance || *block <= *instance) return;
     findings.Violate(entry.Path(),
                      "sp-block " + std::to_string(*block) + " is more than the " +
-                         Chips(*instance.total) +
+                         Chips(*instance) +
                          " of one instance: several instances are placed and restarted as one "
                          "logical super pod",
-                     "write sp-block: " + Quote(std::to_string(*instance.total)));
+                     "write sp-block: " + Quote(std::to_string(*instance)));
   });
 }
 

@@ -108,6 +108,11 @@ std::vector<FixCase> GangCases() {
        Deployment({.annotations = K("2")}, 2),
        "write type: \"Recreate\"",
        {{"/spec/strategy", "{type: Recreate}"}}},
+      {.rule = "MG172",
+       .broken = Deployment(
+           {.annotations = K("2"),
+            .labels = "mind-cluster/scaling-rule: r, mind-cluster/group-name: g, jobID: j"}),
+       .elastic_scaling = schemas::EnforcementMode::kEnforce},
       {"MG177",
        RoleSetOf(2, 1, K("2")),
        "write huawei.com/schedule_minAvailable: \"3\"",
@@ -146,6 +151,11 @@ std::vector<FixCase> ChipCases() {
       {"MG088", Deployment({.chips = "16", .selector = "accelerator-type: module-910c-8"})},
       {"MG088", Deployment({.selector = "accelerator-type: module-910b"})},
       {"MG090", Deployment({.chips = "16", .annotations = block})},
+      {.rule = "MG090",
+       .broken =
+           ServiceOfRuntime("engine: {minReplicas: 2, annotations: {sp-block: '24'}, nodeSelector: "
+                            "{accelerator-type: module-a3-16-super-pod}}"),
+       .others = {ServingRuntime({.chips = "16"})}},
       {"MG093",
        Deployment(
            {.resource = "huawei.com/npu",
@@ -975,7 +985,6 @@ std::vector<WithoutCase> RulesWithoutCase() {
       {"what to write is in another object",
        {"MG020", "MG027", "MG031", "MG032", "MG033", "MG038", "MG046", "MG167", "MG171", "MG196"}},
       {"the fix is an action in the cluster, or another kind", {"MG028", "MG039", "MG135"}},
-      {"only where elastic scaling is enforced, which is not the default", {"MG172"}},
       {"the fix is to divide the object", {"MG003", "MG141"}},
       {"the fix rewrites the text in a ConfigMap, which its own tests try",
        {"MG035", "MG036", "MG037", "MG049"}},

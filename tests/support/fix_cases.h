@@ -29,6 +29,7 @@ struct FixCase {
   bool as_sent = false;                  // mindgate writes nothing, as where injection is disabled
   schemas::Versions versions = {};       // of the cluster
   std::vector<std::string> others = {};  // applied with it, in namespace ns; YAML each
+  schemas::EnforcementMode elastic_scaling = schemas::Config{}.elastic_scaling.mode;
 };
 
 namespace internal {
@@ -53,6 +54,7 @@ inline admission::Verdict Answer(const json::Value& object, const FixCase& c) {
   if (!c.others.empty()) request.objects = &others;
   schemas::Config config;
   config.versions = c.versions;
+  config.elastic_scaling.mode = c.elastic_scaling;
   return admission::Admit(request, config, {.mutate = !c.as_sent});
 }
 
