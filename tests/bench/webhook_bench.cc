@@ -71,17 +71,22 @@ class Measured {
 bool Against(const ServerProcess& mindgate, const ServerProcess* go, milliseconds duration) {
   constexpr int kTurns = 3;
   constexpr size_t kConnections = 16;
-  const std::array<std::string, 3> requests = {RequestOf(5 << 10), RequestOf(10 << 10),
-                                               RequestOf(60 << 10)};
-  const bool same = go == nullptr ||
-                    std::all_of(requests.begin(), requests.end(), [&](const std::string& request) {
-                      return DoTheSame(mindgate, *go, request);
+  struct Row {
+    const char* kind;
+    std::string request;
+  };
+  const std::array<Row, 4> rows = {
+      Row{kStormService.kind, RequestOf(5 << 10)}, Row{kStormService.kind, RequestOf(10 << 10)},
+      Row{kStormService.kind, RequestOf(60 << 10)},
+      Row{kLeaderWorkerSet.kind, RequestOf(60 << 10, kLeaderWorkerSet)}};
+  const bool same = go == nullptr || std::all_of(rows.begin(), rows.end(), [&](const Row& row) {
+                      return DoTheSame(mindgate, *go, row.request);
                     });
   std::printf("\nCPU of the server for one review, microseconds, %zu connections, in turns\n",
               kConnections);
-  std::printf("  %7s %8s %12s %8s %12s %12s\n", "body", "mindgate", "Go webhook", "ratio",
-              "mindgate/s", "Go/s");
-  for (const std::string& request : requests) {
+  std::printf("  %7s %-16s %8s %12s %8s %12s %12s\n", "body", "kind", "mindgate", "Go webhook",
+              "ratio", "mindgate/s", "Go/s");
+  for (const auto& [kind, request] : rows) {
     Measured ours(mindgate);
     std::optional<Measured> theirs;
     if (go != nullptr) theirs.emplace(*go);
@@ -89,7 +94,7 @@ bool Against(const ServerProcess& mindgate, const ServerProcess* go, millisecond
       ours.Turn(request, kConnections, duration);
       if (theirs) theirs->Turn(request, kConnections, duration);
     }
-    std::printf("  %4.1f KB %8.0f", static_cast<double>(request.size()) / 1024,
+    std::printf("  %4.1f KB %-16s %8.0f", static_cast<double>(request.size()) / 1024, kind,
                 ours.cpu_a_review());
     if (theirs) {
       std::printf(" %12.0f %8.1f %12.0f %12.0f\n", theirs->cpu_a_review(),

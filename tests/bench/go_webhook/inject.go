@@ -15,8 +15,8 @@ const (
 
 type tree = map[string]any
 
-// inject writes what is missing for scheduling and rescheduling on NPUs into the templates that request them.
-func inject(object *unstructured.Unstructured) error {
+// injectStormService writes what is missing for scheduling and rescheduling on NPUs into the templates that request them.
+func injectStormService(object *unstructured.Unstructured) error {
 	roles, found, err := unstructured.NestedFieldNoCopy(object.Object, "spec", "template", "spec", "roles")
 	if err != nil || !found {
 		return err
@@ -27,7 +27,32 @@ func inject(object *unstructured.Unstructured) error {
 	}
 	templates, pods := npuTemplates(list)
 	for _, template := range templates {
-		if err := complete(template, pods); err != nil {
+		if err := complete(template); err != nil {
+			return err
+		}
+		if err := completeRole(template, pods); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// injectLeaderWorkerSet does the same for the leader and the workers.
+func injectLeaderWorkerSet(object *unstructured.Unstructured) error {
+	field, found, err := unstructured.NestedFieldNoCopy(object.Object, "spec", "leaderWorkerTemplate")
+	if err != nil || !found {
+		return err
+	}
+	group, ok := field.(tree)
+	if !ok {
+		return fmt.Errorf("spec.leaderWorkerTemplate is not an object")
+	}
+	for _, name := range []string{"leaderTemplate", "workerTemplate"} {
+		template, _ := group[name].(tree)
+		if !requestsNpus(template) {
+			continue
+		}
+		if err := complete(template); err != nil {
 			return err
 		}
 	}
@@ -79,34 +104,56 @@ func npuOf(container any) string {
 	return ""
 }
 
-func complete(template tree, pods int64) error {
-	metadata, err := child(template, "metadata")
-	if err != nil {
+// complete writes what the pods of all kinds need.
+func complete(template tree) error {
+	if err := setOnPods(template, "labels", [][2]string{{"fault-scheduling", "force"}, {"pod-rescheduling", "on"}}); err != nil {
 		return err
 	}
-	labels, err := child(metadata, "labels")
-	if err != nil {
+	if err := setOnPods(template, "annotations", [][2]string{{"huawei.com/recover_policy_path", "pod"}}); err != nil {
 		return err
 	}
-	setMissing(labels, "fault-scheduling", "force")
-	setMissing(labels, "pod-rescheduling", "on")
-	setMissing(labels, "fault-retry-times", "10")
-	annotations, err := child(metadata, "annotations")
-	if err != nil {
-		return err
-	}
-	setMissing(annotations, "huawei.com/recover_policy_path", "pod")
-	setMissing(annotations, "huawei.com/schedule_minAvailable", strconv.FormatInt(pods, 10))
 	spec, err := child(template, "spec")
 	if err != nil {
 		return err
 	}
 	setMissing(spec, "schedulerName", "volcano")
-	setMissing(spec, "restartPolicy", "Never")
 	for _, container := range containersOf(template) {
 		if resource := npuOf(container); resource != "" {
 			addVisibleDevices(container.(tree), resource)
 		}
+	}
+	return nil
+}
+
+// completeRole writes what roles need beside it, which share a PodGroup of so many pods.
+func completeRole(template tree, pods int64) error {
+	if err := setOnPods(template, "labels", [][2]string{{"fault-retry-times", "10"}}); err != nil {
+		return err
+	}
+	size := [][2]string{{"huawei.com/schedule_minAvailable", strconv.FormatInt(pods, 10)}}
+	if err := setOnPods(template, "annotations", size); err != nil {
+		return err
+	}
+	spec, err := child(template, "spec")
+	if err != nil {
+		return err
+	}
+	setMissing(spec, "restartPolicy", "Never")
+	return nil
+}
+
+// setOnPods sets the missing ones of these in the template's labels or annotations.
+func setOnPods(template tree, member string, pairs [][2]string) error {
+	metadata, err := child(template, "metadata")
+	if err != nil {
+		return err
+	}
+	object, err := child(metadata, member)
+	if err != nil {
+		return err
+	}
+	for _, pair := range pairs {
+		setMissing(object, pair[0], pair[1])
 	}
 	return nil
 }

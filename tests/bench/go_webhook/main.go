@@ -1,5 +1,5 @@
-// A mutating webhook as operators write it, on controller-runtime: for StormServices it makes the changes that mindgate
-// makes, and nothing else. `make bench` measures mindgate against it and compares what both make of the same object.
+// A mutating webhook as operators write it, on controller-runtime: for StormServices and LeaderWorkerSets
+// it makes the changes that mindgate makes, and nothing else. `make bench` measures mindgate against it and compares what both make of the same object.
 //
 //	go_webhook -cert-dir FOLDER -port PORT
 package main
@@ -32,16 +32,25 @@ func (h *handler) Handle(_ context.Context, request admission.Request) admission
 	if err := h.decoder.Decode(request, object); err != nil {
 		return admission.Errored(http.StatusBadRequest, err)
 	}
-	if object.GetKind() == "StormService" {
-		if err := inject(object); err != nil {
-			return admission.Errored(http.StatusBadRequest, err)
-		}
+	if err := inject(object); err != nil {
+		return admission.Errored(http.StatusBadRequest, err)
 	}
 	mutated, err := json.Marshal(object)
 	if err != nil {
 		return admission.Errored(http.StatusInternalServerError, err)
 	}
 	return admission.PatchResponseFromRaw(request.Object.Raw, mutated)
+}
+
+func inject(object *unstructured.Unstructured) error {
+	switch object.GetKind() {
+	case "StormService":
+		return injectStormService(object)
+	case "LeaderWorkerSet":
+		return injectLeaderWorkerSet(object)
+	default:
+		return nil
+	}
 }
 
 func main() {
