@@ -9,7 +9,6 @@
 #include "doctor/trust.h"
 #include "json/text_at.h"
 #include "schemas/kinds.h"
-#include "schemas/makers.h"
 
 namespace mindgate::doctor {
 namespace {
@@ -29,25 +28,22 @@ bool Names(const Json& rule, std::string_view key, std::initializer_list<std::st
 // The rules of all ClusterRoles that one account has.
 using Rules = std::vector<const Json*>;
 
-std::string PluralOf(const schemas::KindInfo& kind) { return ToLower(kind.name) + "s"; }
-
 // Whether the account works like the controller of a kind: it writes the status of its objects and
 // creates what their controller makes. Who may do so in all groups is an administrator.
 bool Controls(const Rules& rules, const schemas::KindInfo& kind) {
-  const std::string status = PluralOf(kind) + "/status";
+  const std::string status = std::string(kind.plural) + "/status";
   const bool writes_status = std::ranges::any_of(rules, [&](const Json* rule) {
     return Names(*rule, "apiGroups", {kind.group}) &&
            Names(*rule, "resources", {status, "*/status", "*"}) &&
            Names(*rule, "verbs", {"update", "patch", "*"});
   });
   if (!writes_status) return false;
-  for (int i = 0; i < schemas::kKindCount; ++i) {
-    const schemas::KindInfo& made = InfoOf(static_cast<schemas::Kind>(i));
-    if (!schemas::Makes(kind.group, kind.name, made.kind)) continue;
-    const std::string plural = PluralOf(made);
+  for (const schemas::KindInfo& made : schemas::kKinds) {
+    if (!kind.makes.Has(made.kind)) continue;
     const bool creates = std::ranges::any_of(rules, [&](const Json* rule) {
       return Names(*rule, "apiGroups", {made.group, "*"}) &&
-             Names(*rule, "resources", {plural, "*"}) && Names(*rule, "verbs", {"create", "*"});
+             Names(*rule, "resources", {made.plural, "*"}) &&
+             Names(*rule, "verbs", {"create", "*"});
     });
     if (creates) return true;
   }
@@ -58,10 +54,9 @@ bool Controls(const Rules& rules, const schemas::KindInfo& kind) {
 // of built-in kinds are those of Kubernetes.
 std::string ControlledBy(const Rules& rules) {
   std::string kinds;
-  for (int i = 0; i < schemas::kKindCount; ++i) {
-    const schemas::KindInfo& kind = InfoOf(static_cast<schemas::Kind>(i));
+  for (const schemas::KindInfo& kind : schemas::kKinds) {
     if (kind.built_in || !Controls(rules, kind)) continue;
-    kinds += (kinds.empty() ? "" : ", ") + PluralOf(kind) + "." + std::string(kind.group);
+    kinds += (kinds.empty() ? "" : ", ") + std::string(kind.plural) + "." + std::string(kind.group);
   }
   return kinds;
 }

@@ -1,31 +1,29 @@
 #include "doctor/needs.h"
 
+#include <algorithm>
 #include <utility>
+
+#include "schemas/kinds.h"
 
 namespace mindgate::doctor {
 namespace {
 
 using schemas::ReschedulingMode;
 
-constexpr const char* kAibrix = "orchestration.aibrix.ai";
-
 bool Acts(ReschedulingMode mode) {
   return mode == ReschedulingMode::kTakeover || mode == ReschedulingMode::kEnforce;
 }
 
-// To know who opts out.
+// To know who opts out. Pods have a row of their own.
 std::vector<Right> OwnerRights() {
-  return {{"", "replicationcontrollers", "get", "", ""},
-          {"apps", "daemonsets", "get", "", ""},
-          {"apps", "deployments", "get", "", ""},
-          {"apps", "replicasets", "get", "", ""},
-          {"apps", "statefulsets", "get", "", ""},
-          {"batch.volcano.sh", "jobs", "get", "", ""},
-          {"leaderworkerset.x-k8s.io", "leaderworkersets", "get", "", ""},
-          {"mindxdl.gitee.com", "ascendjobs", "get", "", ""},
-          {kAibrix, "podsets", "get", "", ""},
-          {kAibrix, "rolesets", "get", "", ""},
-          {kAibrix, "stormservices", "get", "", ""}};
+  std::vector<Right> rights;
+  for (const schemas::KindInfo& info : schemas::kKinds) {
+    if (!info.may_disable_rescheduling || info.kind == schemas::Kind::kPod) continue;
+    rights.push_back({info.group, info.plural, "get", "", ""});
+  }
+  std::ranges::sort(rights, {},
+                    [](const Right& right) { return std::pair(right.group, right.resource); });
+  return rights;
 }
 
 void AddRescheduling(const schemas::Rescheduling& rescheduling, const Options& options,

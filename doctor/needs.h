@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "doctor/doctor.h"
@@ -11,8 +12,8 @@
 namespace mindgate::doctor {
 
 struct Right {
-  const char* group;
-  const char* resource;  // "pods", "pods/eviction"
+  std::string_view group;
+  std::string_view resource;  // "pods", "pods/eviction"
   const char* verb;
   std::string ns;    // empty: in all namespaces, or the kind has none
   std::string name;  // empty: of any name

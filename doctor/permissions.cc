@@ -47,8 +47,8 @@ void Check(Context& context, const std::string& account, const std::vector<Need>
       const auto may = May(context, account, right);
       if (!may) return;
       if (*may) continue;
-      missing += (missing.empty() ? "" : ", ") + std::string(right.verb) + " " + right.resource +
-                 (right.name.empty() ? "" : " " + right.name);
+      missing += (missing.empty() ? "" : ", ") + std::string(right.verb) + " " +
+                 std::string(right.resource) + (right.name.empty() ? "" : " " + right.name);
     }
     if (missing.empty()) continue;
     good = false;

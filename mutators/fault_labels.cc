@@ -12,7 +12,6 @@ namespace {
 
 using json::Value;
 using schemas::LabelOccurrence;
-using schemas::PodGroupOwner;
 using schemas::PodGroupView;
 using schemas::PodTemplateView;
 using schemas::WorkloadView;
@@ -149,7 +148,7 @@ GroupValue ValueFor(const MutationContext& context, const PodGroupView& group, s
 }
 
 bool CopiesMetadata(const PodGroupView& group) {
-  return group.labels && schemas::CopiesMetadata(group.owner);
+  return group.labels && group.facts().copies_metadata;
 }
 
 bool AnyInjected(const MutationContext& context, const PodGroupView& group) {
@@ -266,7 +265,7 @@ void ForEachFaultScheduledGroup(const MutationContext& context, const Edits& edi
 // internal/rescheduling/job.go), so that a retry deletes the pod that has just recovered.
 bool RestartsInPlace(const MutationContext& context, const PodGroupView& group) {
   const WorkloadView& view = context.view;
-  if (schemas::kOmeKinds.Has(view.kind)) return group.owner == PodGroupOwner::kReplicaSet;
+  if (schemas::kOmeKinds.Has(view.kind)) return group.facts().of_deployment;
   // Elsewhere it is not the user who chooses.
   constexpr schemas::KindSet kChoose = schemas::kVolcanoJobs | schemas::kBatchJobs |
                                        schemas::kAibrixKinds | schemas::kAscendJobs |

@@ -11,7 +11,6 @@ namespace mindgate::mutators {
 namespace {
 
 using json::Value;
-using schemas::PodGroupOwner;
 using schemas::PodGroupView;
 using schemas::PodTemplateView;
 using schemas::WorkloadView;
@@ -145,9 +144,9 @@ void InjectOne(const MutationContext& context, const PodGroupView& group, Edits&
 void Inject(const MutationContext& context, const PodGroupView& group, GangSize size,
             std::string_view reason, Edits& edits) {
   const bool gated = IsAnyGated(context, group, edits);
-  if (gated && group.owner == PodGroupOwner::kReplicaSet) return InjectOne(context, group, edits);
+  if (gated && group.facts().of_deployment) return InjectOne(context, group, edits);
   const Frozen frozen = FrozenSize(context, group);
-  if (size.why_not.empty() && group.owner != PodGroupOwner::kPodSet && gated) {
+  if (size.why_not.empty() && !group.facts().one_instance && gated) {
     size.why_not =
         "its instances are started one by one, so a gang of all of them would wait forever";
   }
@@ -182,19 +181,19 @@ void MinAvailable(const MutationContext& context, Edits& edits) {
   for (const PodGroupView& group : view.pod_groups) {
     if (group.templates.empty()) continue;
     if (!service && !aibrix) {
-      if (group.owner == PodGroupOwner::kReplicaSet && IsAnyGated(context, group, edits)) {
+      if (group.facts().of_deployment && IsAnyGated(context, group, edits)) {
         InjectOne(context, group, edits);
       }
       continue;
     }
     const PodTemplateView& first = view.templates[group.templates.front()];
     if (service) {
-      if (group.owner != PodGroupOwner::kReplicaSet || first.router) continue;
+      if (!group.facts().of_deployment || first.router) continue;
       Inject(context, group, OfOmeComponent(context, first),
              "the scheduler places the component's replicas together, and ClusterD counts the job "
              "by it",
              edits);
-    } else if (group.owner == PodGroupOwner::kPodSet) {
+    } else if (group.facts().one_instance) {
       Inject(context, group, OfRoles(context, group),
              "the pods of one PodSet start and move together", edits);
     } else {

@@ -1,7 +1,6 @@
 #include "mutators/mutator.h"
 
 #include <algorithm>
-#include <array>
 #include <string>
 #include <unordered_map>
 
@@ -15,11 +14,10 @@ namespace {
 
 using json::Value;
 using schemas::Operation;
-using schemas::PodGroupOwner;
 using schemas::PodTemplateView;
 using schemas::WorkloadView;
 
-constexpr std::array<Mutator, 12> kMutators = {{
+constexpr Mutator kMutators[] = {
     {.name = "mindie-labels",
      .summary = "copies the scaling labels of a job or workload, and jobID and app of an "
                 "AscendJob, to its pods",
@@ -160,7 +158,7 @@ constexpr std::array<Mutator, 12> kMutators = {{
                  "gates then.",
      .run = ScalingGate,
      .of_children = true},
-}};
+};
 
 // Why an update gets nothing that the stored object lacks.
 std::string WhyPutBack(const MutationContext& context) {
@@ -324,7 +322,7 @@ bool IsInjected(const MutationContext& context, const PodTemplateView& pod) {
   if (!pod.pod_group) return false;
   // Leader and workers are one gang: a leader that only coordinates is scheduled with its workers.
   const auto& group = context.view.pod_groups[*pod.pod_group];
-  return group.owner == PodGroupOwner::kLeaderWorkerSetGroup &&
+  return group.facts().leader_and_workers &&
          std::any_of(group.templates.begin(), group.templates.end(),
                      [&](size_t index) { return context.view.templates[index].RequestsNpus(); });
 }

@@ -8,7 +8,6 @@
 namespace mindgate::mutators {
 namespace {
 
-using schemas::PodGroupOwner;
 using schemas::PodGroupView;
 using schemas::PodTemplateView;
 
@@ -21,7 +20,7 @@ std::optional<int64_t> ChipsOfInstance(const schemas::WorkloadView& view,
   int64_t sum = 0;
   for (size_t index : group.templates) {
     const PodTemplateView& pod = view.templates[index];
-    const auto pods = group.owner == PodGroupOwner::kLeaderWorkerSetGroup ? pod.pods : 1;
+    const auto pods = group.facts().leader_and_workers ? pod.pods : 1;
     int64_t chips = 0;
     if (!pods || !pod.chips.count || __builtin_mul_overflow(*pods, *pod.chips.count, &chips) ||
         __builtin_add_overflow(sum, chips, &sum)) {

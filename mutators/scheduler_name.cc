@@ -77,7 +77,7 @@ void OfJob(const MutationContext& context, Edits& edits) {
 bool HasForeignSibling(const MutationContext& context, const PodTemplateView& pod) {
   if (!pod.pod_group) return false;
   const auto& group = context.view.pod_groups[*pod.pod_group];
-  return group.owner == schemas::PodGroupOwner::kLeaderWorkerSetGroup &&
+  return group.facts().leader_and_workers &&
          std::any_of(group.templates.begin(), group.templates.end(), [&](size_t index) {
            const PodTemplateView& sibling = context.view.templates[index];
            // One that has no place for a name takes that of its runtime, which has none.

@@ -126,10 +126,7 @@ bool IsWrittenNoMore(const RuleContext& context) {
 }
 
 bool MakesPodsInOrder(const WorkloadView& view, const PodTemplateView& pod) {
-  if (!pod.pod_group ||
-      view.pod_groups[*pod.pod_group].owner != schemas::PodGroupOwner::kStatefulSet) {
-    return false;
-  }
+  if (!pod.pod_group || !view.pod_groups[*pod.pod_group].facts().in_order) return false;
   // The spec around the template: of the object, or the raw one of a role.
   const json::Value* spec = json::Resolve(*view.object, pod.path.substr(0, pod.path.rfind('/')));
   return json::FindString(spec, "podManagementPolicy").value_or("OrderedReady") == "OrderedReady";

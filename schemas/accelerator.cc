@@ -238,15 +238,10 @@ bool Multiply(int64_t a, int64_t b, std::optional<int64_t>& product) {
   return true;
 }
 
-bool MakesOnePodGroupPerObject(PodGroupOwner owner) {
-  return owner == PodGroupOwner::kAscendJob || owner == PodGroupOwner::kVolcanoJob ||
-         owner == PodGroupOwner::kInstance || owner == PodGroupOwner::kLeaderWorkerSetGroup;
-}
-
 // Chips of all pods of the group, and what of that the plugin counts.
 void CountTotal(const WorkloadView& view, const PodGroupView& group, int64_t all_pods,
                 int64_t all_chips, GroupChips& chips) {
-  if (MakesOnePodGroupPerObject(group.owner)) {
+  if (group.facts().counts_all_pods) {
     // minResources covers minMember pods; with fewer than all it is not known which ones.
     if (!group.min_member || *group.min_member == all_pods) chips.total = all_chips;
     return;
@@ -259,7 +254,7 @@ void CountTotal(const WorkloadView& view, const PodGroupView& group, int64_t all
     if (k && *k >= 1) Multiply(*k, *chips.uniform, chips.total);
     return;
   }
-  if (group.owner == PodGroupOwner::kReplicaSet || all_pods == 1) {
+  if (group.facts().of_deployment || all_pods == 1) {
     chips.total = all_chips;
   } else {
     chips.one_pod_counts = true;
@@ -379,7 +374,7 @@ HandlerChoice ChooseHandler(const WorkloadView& view, const PodGroupView& group,
   }
   choice.by = By::kAcceleratorType;
   // Without a gang scheduler the templates of a LeaderWorkerSet are not merged.
-  if (type.joined() && group.owner == PodGroupOwner::kLeaderWorkerSetGroup) choice.certain = false;
+  if (type.joined() && group.facts().leader_and_workers) choice.certain = false;
   if (type.joined()) {
     const auto is_card = [](const Entry& entry) {
       return entry.Text().value_or("").find("card") != std::string_view::npos;
@@ -427,7 +422,7 @@ std::optional<GroupChips> ReadGroupChips(const WorkloadView& view, const PodGrou
   if (!pods_known || npu_pods == 0) return chips;
   if (VisibilityOf(view, group) == Visibility::kPartial) return chips;
   chips.npu_pods = npu_pods;
-  chips.gang_certain = group.owner != PodGroupOwner::kLeaderWorkerSetGroup || all_pods == 1;
+  chips.gang_certain = !group.facts().leader_and_workers || all_pods == 1;
   CountTotal(view, group, all_pods, all_chips, chips);
   return chips;
 }

@@ -76,8 +76,7 @@ std::optional<size_t> PodsOfReplica(const WorkloadView& view, std::string_view r
   if (kPlainSets.Has(view.kind) && !view.templates.empty()) return 0;
   for (size_t i = 0; !role.empty() && i < view.templates.size(); ++i) {
     const PodTemplateView& pod = view.templates[i];
-    const bool single =
-        pod.pod_group && view.pod_groups[*pod.pod_group].owner != PodGroupOwner::kPodSet;
+    const bool single = pod.pod_group && !view.pod_groups[*pod.pod_group].facts().one_instance;
     if (pod.name == role && single) return i;
   }
   return std::nullopt;
@@ -107,8 +106,7 @@ void AddKnown(const WorkloadView& view, const ObjectLookup& objects, std::string
 void AddOfOme(const WorkloadView& view, std::vector<Autoscaler>& found) {
   for (size_t i = 0; i < view.templates.size(); ++i) {
     const PodTemplateView& pod = view.templates[i];
-    const bool deployment =
-        pod.pod_group && view.pod_groups[*pod.pod_group].owner == PodGroupOwner::kReplicaSet;
+    const bool deployment = pod.pod_group && view.pod_groups[*pod.pod_group].facts().of_deployment;
     const std::string_view of = pod.Annotation(kOmeAutoscalerClass).value_or("hpa");
     if (!deployment || !pod.pods || *pod.pods < 1 || (of != "hpa" && of != "keda")) continue;
     const Value* max = pod.pod_spec.Find("maxReplicas");

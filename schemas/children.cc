@@ -17,63 +17,6 @@ constexpr std::string_view kVolcanoControllers = "volcano-controllers";
 constexpr std::string_view kLws = "lws";
 constexpr std::string_view kAibrix = "aibrix";
 
-// Which amounts of a container's resources a controller counts.
-enum class Counts : uint8_t {
-  kRequests,  // volcano: pkg/controllers/util/util.go, CalTaskRequests; lws: pkg/utils/utils.go
-  kRequestsOrLimits,  // of a container without any request its limits (kubeflow/common:
-                      // pkg/controller.v1/common/util.go, AddResourceList)
-  kEither,            // of real pods, where the API server copies limits; infer-operator
-};
-
-struct GroupFacts {
-  PodGroupOwner owner;
-  std::string_view maker;
-  std::string_view before;  // its name
-  std::string_view after;
-  Counts counts;
-};
-
-// Who makes a PodGroup and what it is called: volcano: pkg/controllers/podgroup, staging
-// pkg/apis/helpers (GeneratePodgroupName); mind-cluster: ascend-operator pkg/controllers/v1/job.go,
-// infer-operator pkg/controller/workload/podgroup_manager.go; lws:
-// pkg/schedulerprovider/volcano_provider.go.
-constexpr std::array<GroupFacts, 13> kGroupFacts = {{
-    {PodGroupOwner::kAscendJob, kAscendOperator, "", "-<uid>", Counts::kRequestsOrLimits},
-    {PodGroupOwner::kVolcanoJob, kVolcanoControllers, "", "-<uid>", Counts::kRequests},
-    {PodGroupOwner::kReplicaSet,
-     kVolcanoControllers,
-     "podgroup-<uid of its ReplicaSet>",
-     {},
-     Counts::kEither},
-    {PodGroupOwner::kStatefulSet, kVolcanoControllers, "podgroup-<uid>", {}, Counts::kEither},
-    {PodGroupOwner::kDaemonSet, kVolcanoControllers, "podgroup-<uid>", {}, Counts::kEither},
-    {PodGroupOwner::kReplicationController,
-     kVolcanoControllers,
-     "podgroup-<uid>",
-     {},
-     Counts::kEither},
-    {PodGroupOwner::kJob, kVolcanoControllers, "podgroup-<uid of the Job>", {}, Counts::kEither},
-    {PodGroupOwner::kLeaderWorkerSetGroup, kLws, "", "-<group>-<revision>", Counts::kRequests},
-    {PodGroupOwner::kRoleSet,
-     kVolcanoControllers,
-     "podgroup-<uid of its RoleSet>",
-     {},
-     Counts::kEither},
-    {PodGroupOwner::kPodSet,
-     kVolcanoControllers,
-     "podgroup-<uid of its PodSet>",
-     {},
-     Counts::kEither},
-    {PodGroupOwner::kInstance, "infer-operator", "<instance>", {}, Counts::kEither},
-    {PodGroupOwner::kPod, kVolcanoControllers, "podgroup-<uid>", {}, Counts::kEither},
-    {PodGroupOwner::kUser, "", "", "", Counts::kEither},
-}};
-
-const GroupFacts& FactsOf(PodGroupOwner owner) {
-  return *std::find_if(kGroupFacts.begin(), kGroupFacts.end(),
-                       [owner](const GroupFacts& facts) { return facts.owner == owner; });
-}
-
 std::string_view NameOf(const WorkloadView& view) {
   return view.name.empty() ? std::string_view("<name>") : view.name;
 }
@@ -89,7 +32,7 @@ std::string_view ComponentOf(const WorkloadView& view, const PodGroupView& group
 }
 
 bool IsComponentWithWorkers(const WorkloadView& view, const PodGroupView& group) {
-  return view.UsesRuntime() && group.owner == PodGroupOwner::kLeaderWorkerSetGroup;
+  return view.UsesRuntime() && group.facts().leader_and_workers;
 }
 
 // Of a component with leader and workers, which OME makes a LeaderWorkerSet of (ome:
@@ -174,9 +117,9 @@ std::vector<MinResource> MinResourcesOf(const WorkloadView& view, const ChildPod
           : nullptr;
   if (written != nullptr) return ReadMinResources(written);
   std::vector<MinResource> resources;
-  const Counts counts = FactsOf(group.owner).counts;
+  const Counts counts = group.facts().counts;
   // pg-controller counts one pod, whichever it sees first, for each of minMember.
-  const bool of_one = counts == Counts::kEither && group.owner != PodGroupOwner::kInstance;
+  const bool of_one = !group.facts().counts_all_pods;
   for (const size_t i : group.templates) {
     const PodTemplateView& pod = view.templates[i];
     AddPods(pod, of_one ? child.min_member.value_or(1) : pod.pods.value_or(1), counts, resources);
@@ -251,8 +194,6 @@ std::vector<MinResource> NpusOf(const PodTemplateView& pod) {
   return npus;
 }
 
-bool CountsRequestsAlone(PodGroupOwner owner) { return FactsOf(owner).counts == Counts::kRequests; }
-
 bool NamesNpus(const Value* min_resources) { return !ReadMinResources(min_resources).empty(); }
 
 std::optional<int64_t> PodsOf(const WorkloadView& view, const PodGroupView& group) {
@@ -315,7 +256,7 @@ Children ChildrenOf(const WorkloadView& view, const ObjectLookup* objects, std::
   Children children;
   std::vector<bool> grouped(view.templates.size(), false);
   for (const PodGroupView& group : view.pod_groups) {
-    const GroupFacts& facts = FactsOf(group.owner);
+    const PodGroupFacts& facts = group.facts();
     ChildPodGroup child;
     child.group = &group;
     child.maker = facts.maker;

@@ -66,8 +66,6 @@ Children ChildrenOf(const WorkloadView& view, const ObjectLookup* objects = null
 // The NPUs that one of these pods asks for once it is stored: the API server copies limits to
 // requests there. What a template of OME leaves out is its runtime's.
 std::vector<MinResource> NpusOf(const PodTemplateView& pod);
-// Whether who makes the PodGroup counts what templates request, and leaves their limits out.
-bool CountsRequestsAlone(PodGroupOwner owner);
 // Whether minResources, as it is written for a PodGroup, names an NPU.
 bool NamesNpus(const json::Value* min_resources);
 using ServiceVisitor = std::function<void(const ChildService& service)>;

@@ -17,18 +17,11 @@ constexpr std::array<std::pair<Mode, std::string_view>, 4> kModes = {{
 std::string_view ModeName(Mode mode) { return kModes[static_cast<size_t>(mode)].second; }
 
 Config::Config() {
-  const auto profile = [this](Framework framework) -> Profile& {
-    return profiles[static_cast<size_t>(framework)];
-  };
-  profile(Framework::kMindIE).fault_retry_times = "100000000";
-  profile(Framework::kOme) = {"force", "on", "3"};
-  profile(Framework::kAibrix) = {"force", "on", "10"};
-  for (Framework framework : {Framework::kDeployment, Framework::kStatefulSet, Framework::kJob,
-                              Framework::kLeaderWorkerSet, Framework::kPod}) {
-    profile(framework).pod_rescheduling = "on";
+  for (const FrameworkInfo& info : kFrameworks) {
+    profiles[static_cast<size_t>(info.framework)] = {std::string(info.fault_scheduling),
+                                                     std::string(info.pod_rescheduling),
+                                                     std::string(info.fault_retry_times)};
   }
-  // infer-operator recovers whole instances, in the order of their priorities.
-  profile(Framework::kInferOperator).fault_scheduling = "external-force";
 }
 
 const NamespaceOverride* Config::OverrideFor(std::string_view ns) const {

@@ -19,22 +19,6 @@ using std::chrono::seconds;
 using Profiles = std::array<Profile, kFrameworkCount>;
 using MutatorNames = std::set<std::string, std::less<>>;
 
-// In the order of Framework.
-constexpr std::array<std::string_view, kFrameworkCount> kFrameworkTitles = {
-    "MindIE Motor: AscendJobs with the labels jobID and app.",
-    "Other AscendJobs.",
-    "OME: InferenceServices and their runtimes.",
-    "AIBrix: StormServices, RoleSets and PodSets.",
-    "LeaderWorkerSets.",
-    "Jobs and CronJobs of Volcano.",
-    "Plain Deployments, ReplicaSets and ReplicationControllers.",
-    "Plain StatefulSets and DaemonSets.",
-    "Jobs and CronJobs of Kubernetes.",
-    "InferServiceSets, InferServices and InstanceSets.",
-    "Pods whose controller mindgate does not know; a pod without a controller gets only its "
-    "scheduler and environment.",
-};
-
 // A summary as a sentence of its own.
 std::string Sentence(std::string_view summary) {
   std::string text(summary);
@@ -160,12 +144,12 @@ Type<Profile> ProfileTable(const Profile& defaults) {
 Type<Profiles> ProfilesTable() {
   const Config defaults;
   std::vector<Key<Profiles>> keys;
-  for (int i = 0; i < kFrameworkCount; ++i) {
-    const auto framework = static_cast<Framework>(i);
+  for (const FrameworkInfo& info : kFrameworks) {
+    const auto index = static_cast<size_t>(info.framework);
     keys.emplace_back(
-        std::string(FrameworkName(framework)), kFrameworkTitles[static_cast<size_t>(i)],
-        [i](Profiles& profiles) -> Profile& { return profiles[static_cast<size_t>(i)]; },
-        ProfileTable(defaults.profile(framework)));
+        std::string(info.name), info.title,
+        [index](Profiles& profiles) -> Profile& { return profiles[index]; },
+        ProfileTable(defaults.profile(info.framework)));
   }
   return Object(std::move(keys)).OrNull();
 }

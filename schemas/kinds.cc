@@ -1,20 +1,6 @@
 #include "schemas/kinds.h"
 
-#include <array>
-
 namespace mindgate::schemas {
-namespace {
-
-constexpr std::array<std::string_view, kFrameworkCount> kFrameworkNames = {
-    "mindie",  "ascendjob",  "ome",         "aibrix", "leaderworkerset",
-    "volcano", "deployment", "statefulset", "job",    "infer-operator",
-    "pod"};
-
-}  // namespace
-
-std::string_view FrameworkName(Framework framework) {
-  return kFrameworkNames[static_cast<size_t>(framework)];
-}
 
 std::string_view KindName(Kind kind) { return InfoOf(kind).name; }
 
@@ -23,11 +9,15 @@ std::string_view GroupOf(std::string_view api_version) {
   return slash == std::string_view::npos ? std::string_view() : api_version.substr(0, slash);
 }
 
+const KindInfo* FindKind(std::string_view group, std::string_view kind) {
+  const auto* const found = std::ranges::find_if(
+      kKinds, [&](const KindInfo& info) { return info.name == kind && info.group == group; });
+  return found == std::end(kKinds) ? nullptr : found;
+}
+
 std::optional<Kind> KindOf(std::string_view group, std::string_view kind) {
-  for (const KindInfo& info : kKinds) {
-    if (info.name == kind && info.group == group) return info.kind;
-  }
-  return std::nullopt;
+  const KindInfo* const found = FindKind(group, kind);
+  return found == nullptr ? std::nullopt : std::optional(found->kind);
 }
 
 std::optional<Kind> KindOf(const json::Value& object) {
@@ -35,6 +25,11 @@ std::optional<Kind> KindOf(const json::Value& object) {
   const auto kind = json::FindString(object, "kind");
   if (!api_version || !kind) return std::nullopt;
   return KindOf(GroupOf(*api_version), *kind);
+}
+
+bool Makes(std::string_view owner_group, std::string_view owner_kind, Kind made) {
+  const KindInfo* const owner = FindKind(owner_group, owner_kind);
+  return owner != nullptr && owner->makes.Has(made);
 }
 
 }  // namespace mindgate::schemas

@@ -76,7 +76,7 @@ std::optional<RollingUpdate> RollingUpdateOf(const WorkloadView& view, const Pod
                                              int64_t pods_if_unknown) {
   const bool ome = kOmeKinds.Has(view.kind);
   if (view.kind != Kind::kDeployment && !ome) return std::nullopt;
-  if (!pod.pod_group || view.pod_groups[*pod.pod_group].owner != PodGroupOwner::kReplicaSet) {
+  if (!pod.pod_group || !view.pod_groups[*pod.pod_group].facts().of_deployment) {
     return std::nullopt;
   }
   const Value* own = ome ? json::Find(pod.pod_spec.value, "deploymentStrategy")

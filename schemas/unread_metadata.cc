@@ -24,35 +24,10 @@ UnreadMetadata MetadataOf(const WorkloadView& view, std::string_view path) {
 std::vector<UnreadMetadata> UnreadMetadataOf(const WorkloadView& view) {
   const UnreadMetadata metadata = {view.labels, view.annotations};
   std::vector<UnreadMetadata> found;
-  switch (view.kind) {
-    case Kind::kDeployment:
-    case Kind::kReplicaSet:
-    case Kind::kStatefulSet:
-    case Kind::kDaemonSet:
-    case Kind::kReplicationController:
-    case Kind::kJob:
-    case Kind::kLeaderWorkerSet:
-    case Kind::kRoleSet:
-    case Kind::kVolcanoCronJob:
-    case Kind::kInferServiceSet:
-    case Kind::kInferService:
-      found.push_back(metadata);
-      break;
-    case Kind::kCronJob:
-      found = {metadata, MetadataOf(view, "/spec/jobTemplate")};
-      break;
-    case Kind::kStormService:
-      found = {metadata, MetadataOf(view, "/spec/template")};
-      break;
-    case Kind::kServingRuntime:
-    case Kind::kClusterServingRuntime:
-      found = {metadata, DirectlyIn(view, "/spec")};
-      break;
-    case Kind::kInstanceSet:
-      found.push_back(MetadataOf(view, "/spec"));
-      break;
-    default:
-      break;
+  const auto& paths = view.info().unread_metadata;
+  if (!paths.front().empty()) found.reserve(paths.size());
+  for (const std::string_view path : paths) {
+    if (!path.empty()) found.push_back(path == "/metadata" ? metadata : DirectlyIn(view, path));
   }
   for (size_t i = 0; i < view.templates.size(); ++i) {
     const PodTemplateView& pod = view.templates[i];

@@ -4,7 +4,6 @@
 #include <set>
 
 #include "base/text.h"
-#include "schemas/makers.h"
 #include "schemas/names.h"
 #include "schemas/owners.h"
 #include "schemas/views/adapters.h"
@@ -269,6 +268,7 @@ std::optional<WorkloadView> BuildView(const Value& object,
   view.arena = std::make_unique<json::Arena>(kFirstBlock);
   view.object = &object;
   view.kind = *kind;
+  view.framework = InfoOf(*kind).framework;
   view.runtime = std::move(runtime);
   views::Builder builder(view, options);
   ReadMetadata(object, builder);

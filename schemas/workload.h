@@ -14,6 +14,7 @@
 #include "schemas/kinds.h"
 #include "schemas/npu.h"
 #include "schemas/place.h"
+#include "schemas/pod_groups.h"
 #include "schemas/rank_table.h"
 #include "schemas/scaling_rule.h"
 
@@ -141,31 +142,6 @@ struct PodTemplateView {
   std::string_view SchedulerName() const;
 };
 
-// Who creates a PodGroup. This decides its minMember and where labels must be.
-enum class PodGroupOwner {
-  kAscendJob,
-  kVolcanoJob,
-  kReplicaSet,
-  kStatefulSet,
-  kDaemonSet,
-  kReplicationController,
-  kJob,
-  kLeaderWorkerSetGroup,
-  kRoleSet,
-  kPodSet,
-  kInstance,
-  kPod,
-  kUser,  // a PodGroup that stands alone
-};
-
-// Whether it has the labels and annotations of the object's own metadata (mind-cluster:
-// component/ascend-operator/pkg/controllers/v1/job.go; volcano:
-// pkg/controllers/job/job_controller_actions.go).
-constexpr bool CopiesMetadata(PodGroupOwner owner) {
-  return owner == PodGroupOwner::kAscendJob || owner == PodGroupOwner::kVolcanoJob ||
-         owner == PodGroupOwner::kUser;
-}
-
 // Pods that the scheduler treats as one job.
 struct PodGroupView {
   PodGroupOwner owner;
@@ -179,6 +155,8 @@ struct PodGroupView {
   // Of all maps whose entries the group or its pods carry.
   KeyFilter label_keys;
   KeyFilter annotation_keys;
+
+  const PodGroupFacts& facts() const { return FactsOf(owner); }
 };
 
 // One place in a PodGroup that carries a label or annotation.

@@ -23,7 +23,6 @@ namespace {
 using json::Json;
 using json::Value;
 using schemas::Kind;
-using schemas::PodGroupOwner;
 using schemas::PodGroupView;
 using schemas::PodTemplateView;
 using schemas::WorkloadView;
@@ -132,7 +131,7 @@ class Planner {
     metadata["ownerReferences"] = Owners();
     // Of a LeaderWorkerSet the controller's options say whether its groups are gangs; they are of
     // use only whole.
-    const bool whole = group.owner == PodGroupOwner::kLeaderWorkerSetGroup;
+    const bool whole = group.facts().leader_and_workers;
     const int64_t min_member = child.min_member.value_or(whole ? child.pods.value_or(1) : 1);
     pod_groups_.push_back(EntryOf(pod_group_entries_, {{"metadata", std::move(metadata)},
                                                        {"spec", {{"minMember", min_member}}},

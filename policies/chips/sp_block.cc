@@ -73,7 +73,7 @@ GroupChips OneInstance(const schemas::WorkloadView& view, const schemas::PodGrou
     const auto& pod = view.templates[index];
     if (pod.chips.resource.empty()) continue;
     // Of no workers nothing is said here, and services may say it.
-    const bool gang = group.owner == schemas::PodGroupOwner::kLeaderWorkerSetGroup;
+    const bool gang = group.facts().leader_and_workers;
     const int64_t count = gang ? pod.pods.value_or(1) : 1;
     int64_t product = 0;
     known = known && count >= 1 && pod.chips.count.value_or(0) >= 1 &&

@@ -53,7 +53,7 @@ void ReportLimitedOnly(const PodTemplateView& pod, std::string_view effect, Find
 // Whether its PodGroup asks for what the template requests.
 bool IsCountedByRequests(const RuleContext& context, const PodTemplateView& pod) {
   return pod.pod_group &&
-         schemas::CountsRequestsAlone(context.view.pod_groups[*pod.pod_group].owner);
+         context.view.pod_groups[*pod.pod_group].facts().counts == schemas::Counts::kRequests;
 }
 
 void CheckCounted(const RuleContext& context, Findings& findings) {

@@ -18,7 +18,6 @@ constexpr schemas::KindSet kMembersCount =
 
 }  // namespace
 
-using schemas::PodGroupOwner;
 using schemas::PodGroupView;
 using schemas::PodTemplateView;
 using schemas::WorkloadView;
@@ -84,10 +83,6 @@ bool IsGang(const RuleContext& context, const PodTemplateView& pod) {
 
 const PodGroupView& GroupOf(const WorkloadView& view, const PodTemplateView& pod) {
   return view.pod_groups[*pod.pod_group];
-}
-
-bool IsMultiNode(const PodGroupView& group) {
-  return group.owner == PodGroupOwner::kLeaderWorkerSetGroup;
 }
 
 }  // namespace mindgate::policies::common

@@ -54,6 +54,4 @@ bool IsGang(const RuleContext& context, const schemas::PodTemplateView& pod);
 const schemas::PodGroupView& GroupOf(const schemas::WorkloadView& view,
                                      const schemas::PodTemplateView& pod);
 
-bool IsMultiNode(const schemas::PodGroupView& group);
-
 }  // namespace mindgate::policies::common

@@ -57,25 +57,11 @@ void CheckDeadlock(const RuleContext& context, Findings& findings) {
   for (const PodTemplateView& pod : view.templates) {
     const auto gang = GangOf(context, pod);
     if (!gang || gang->size < 2) continue;
-    if (GroupOf(view, pod).owner == PodGroupOwner::kStatefulSet) {
+    if (GroupOf(view, pod).facts().in_order) {
       CheckOrderedStatefulSet(view, pod, *gang, findings);
-    } else if (IsMultiNode(GroupOf(view, pod))) {
+    } else if (GroupOf(view, pod).facts().leader_and_workers) {
       CheckLeaderReady(view, pod, *gang, findings);
     }
-  }
-}
-
-// Groups whose pods come from this object alone, in the number it says. Nothing can raise it later.
-bool HasFixedSize(const PodGroupView& group) {
-  switch (group.owner) {
-    case PodGroupOwner::kVolcanoJob:
-    case PodGroupOwner::kAscendJob:
-    case PodGroupOwner::kJob:
-    case PodGroupOwner::kPodSet:
-    case PodGroupOwner::kInstance:
-      return true;
-    default:
-      return false;
   }
 }
 
@@ -93,7 +79,8 @@ struct TooLarge {
 std::vector<TooLarge> FindTooLarge(const RuleContext& context, const PodGroupView& group) {
   std::vector<TooLarge> found;
   const WorkloadView& view = context.view;
-  if (IsMultiNode(group) || (group.min_member && *group.min_member != 1)) return found;
+  if (group.facts().leader_and_workers || (group.min_member && *group.min_member != 1))
+    return found;
   const auto pods = PodsOf(view, group);
   if (!pods || *pods == 0) return found;
   for (size_t index : group.templates) {
@@ -108,7 +95,7 @@ void CheckNeverFills(const RuleContext& context, Findings& findings) {
   for (const PodGroupView& group : view.pod_groups) {
     // An instance's Deployment or StatefulSet keeps the size that its role says.
     const bool instance = schemas::kInferOperatorKinds.Has(view.kind);
-    if (!instance && !HasFixedSize(group)) continue;
+    if (!instance && !group.facts().fixed_size) continue;
     for (const TooLarge& found : FindTooLarge(context, group)) {
       findings.Violate(
           found.gang.path,
@@ -130,7 +117,7 @@ void CheckExceedsReplicas(const RuleContext& context, Findings& findings) {
   // OME makes its Deployments with one replica and lets an autoscaler raise them.
   if (view.controller_injected) return;
   for (const PodGroupView& group : view.pod_groups) {
-    if (HasFixedSize(group) || group.owner == PodGroupOwner::kPod) continue;
+    if (group.facts().fixed_size || group.owner == PodGroupOwner::kPod) continue;
     const std::string_view count = view.UsesRuntime() ? "minReplicas" : "replicas";
     const auto found_here = FindTooLarge(context, group);
     const auto least = found_here.empty() ? std::nullopt : LeastPodsOf(context, group);
@@ -327,7 +314,7 @@ void CheckExternalAutoscaler(const RuleContext& context, Findings& findings) {
   const WorkloadView& view = context.view;
   for (const PodTemplateView& pod : view.templates) {
     const auto seen = SeenBy(context, pod);
-    if (!seen || seen->k < 2 || IsMultiNode(GroupOf(view, pod))) continue;
+    if (!seen || seen->k < 2 || GroupOf(view, pod).facts().leader_and_workers) continue;
     if (pod.Annotation(schemas::kOmeAutoscalerClass) != "external") continue;
     findings.Violate(
         seen->Path(),

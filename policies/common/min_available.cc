@@ -18,7 +18,7 @@ using schemas::WorkloadView;
 
 // Whether these pods have a gang size of another kind, beside which K is ignored or harmful.
 bool HasOwnGangSize(const PodGroupView& group) {
-  return IsMultiNode(group) || (group.min_member && *group.min_member != 1);
+  return group.facts().leader_and_workers || (group.min_member && *group.min_member != 1);
 }
 
 // Whether the map is of pods that have one.
@@ -60,7 +60,7 @@ void CheckNoEffect(const RuleContext& context, Findings& findings) {
     const auto seen = SeenBy(context, pod);
     if (!seen) continue;
     const auto& min_member = GroupOf(view, pod).min_member;
-    if (IsMultiNode(GroupOf(view, pod))) {
+    if (GroupOf(view, pod).facts().leader_and_workers) {
       if (seen->k < 2) continue;
       findings.Violate(seen->Path(),
                        KIs(seen->k) +
@@ -82,7 +82,7 @@ void CheckInRuntime(const RuleContext& context, Findings& findings) {
   const WorkloadView& view = context.view;
   for (const PodTemplateView& pod : view.templates) {
     const auto seen = SeenBy(context, pod);
-    if (!seen || IsMultiNode(GroupOf(view, pod))) continue;
+    if (!seen || GroupOf(view, pod).facts().leader_and_workers) continue;
     findings.Violate(seen->Path(),
                      KIs(seen->k) +
                          " in a runtime, and so in every service that uses it: one with fewer "

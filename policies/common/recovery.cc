@@ -10,7 +10,6 @@
 namespace mindgate::policies::common {
 namespace {
 
-using schemas::PodGroupOwner;
 using schemas::PodGroupView;
 using schemas::PodTemplateView;
 using schemas::WorkloadView;
@@ -144,7 +143,7 @@ void CheckPodReschedulingPlacement(const RuleContext& context, Findings& finding
   const WorkloadView& view = context.view;
   for (const PodTemplateView& pod : view.templates) {
     if (!pod.pod_group || SeenLabel(view, pod, schemas::kPodRescheduling) != "on") continue;
-    if (view.pod_groups[*pod.pod_group].owner != PodGroupOwner::kPodSet) continue;
+    if (!view.pod_groups[*pod.pod_group].facts().one_instance) continue;
     findings.Violate(
         SeenLabelPath(view, pod, schemas::kPodRescheduling),
         "pod-rescheduling does not fit a podGroupSize above 1: its pods are one instance and only "
@@ -162,7 +161,7 @@ void CheckRecoverPolicyAlone(const RuleContext& context, Findings& findings) {
     if (SeenAnnotation(view, pod, schemas::kRecoverPolicyPath) != "pod") continue;
     if (SeenLabel(view, pod, schemas::kPodRescheduling) == "on") continue;
     const bool fits = pod.pod_group && scheduled[*pod.pod_group] && !limited[*pod.pod_group] &&
-                      view.pod_groups[*pod.pod_group].owner != PodGroupOwner::kPodSet;
+                      !view.pod_groups[*pod.pod_group].facts().one_instance;
     findings.Violate(AnnotationPath(view, pod, schemas::kRecoverPolicyPath),
                      "huawei.com/recover_policy_path: \"pod\" is set without pod-rescheduling: "
                      "\"on\", which the documents require with it",

@@ -130,9 +130,7 @@ void CheckWorkloadsOfRule(const RuleContext& context, Findings& findings) {
 // Whether each pod is an instance of its own, which has its turn alone (watcher/scaling/pod.h).
 bool IsAnInstance(const WorkloadView& view, const PodTemplateView& pod) {
   if (schemas::kInferOperatorKinds.Has(view.kind)) return false;
-  if (schemas::kPlainSets.Has(view.kind)) return true;
-  const schemas::PodGroupOwner owner = GroupOf(view, pod).owner;
-  return owner == schemas::PodGroupOwner::kReplicaSet || owner == schemas::PodGroupOwner::kRoleSet;
+  return GroupOf(view, pod).facts().independent_pods;
 }
 
 // The fewest of the group that a shape which wants any asks for; nothing when the rule is not known

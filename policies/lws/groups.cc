@@ -22,7 +22,7 @@ void CheckGroupScheduler(const RuleContext& context, Findings& findings) {
     return IsPlacedByVolcano(context, pod);
   };
   for (const schemas::PodGroupView& group : context.view.pod_groups) {
-    if (group.owner != schemas::PodGroupOwner::kLeaderWorkerSetGroup) continue;
+    if (!group.facts().leader_and_workers) continue;
     const auto volcano = [&](size_t index) {
       const PodTemplateView& pod = templates[index];
       return pod.RequestsNpus() && !pod.SchedulerName().empty() && by_volcano(pod);

@@ -94,7 +94,6 @@ void ReadRoles(Builder& builder, const Value* spec, std::string_view path) {
 
 void ReadAibrix(Builder& builder) {
   WorkloadView& view = builder.view();
-  view.framework = Framework::kAibrix;
   const Value* spec = builder.Object(&builder.object(), {}, "spec");
   if (view.kind == Kind::kRoleSet) {
     ReadRoles(builder, spec, "/spec");

@@ -24,7 +24,7 @@ void ReadAscendJob(Builder& builder) {
   WorkloadView& view = builder.view();
   // Presence of both labels is what the operator looks at, whatever their values.
   const bool mindie = view.labels.Find(kJobId) != nullptr && view.labels.Find(kApp) != nullptr;
-  view.framework = mindie ? Framework::kMindIE : Framework::kAscendJob;
+  if (mindie) view.framework = Framework::kMindIE;
 
   const Value* spec = builder.Object(&builder.object(), {}, "spec");
   builder.SetSpec(&builder.object(), "spec", "/spec");

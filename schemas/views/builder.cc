@@ -328,7 +328,7 @@ PodGroupView& Builder::AddGroup(PodGroupOwner owner, std::string_view name,
   PodGroupView& group = view_.pod_groups.emplace_back();
   group.owner = owner;
   group.name = name;
-  if (CopiesMetadata(owner)) {
+  if (group.facts().copies_metadata) {
     group.labels = view_.labels;
     group.annotations = view_.annotations;
   }

@@ -55,7 +55,6 @@ void ReadRole(Builder& builder, const Value& role, std::string_view path, size_t
 
 void ReadInferOperator(Builder& builder) {
   WorkloadView& view = builder.view();
-  view.framework = Framework::kInferOperator;
   const Value* spec = builder.Object(&builder.object(), {}, "spec");
   if (view.kind == Kind::kInstanceSet) {
     view.spec = {"/spec", spec};

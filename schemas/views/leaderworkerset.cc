@@ -10,7 +10,6 @@ namespace mindgate::schemas::views {
 using json::Value;
 
 void ReadLeaderWorkerSet(Builder& builder) {
-  builder.view().framework = Framework::kLeaderWorkerSet;
   const Value* spec = builder.Object(&builder.object(), {}, "spec");
   builder.Int(spec, "/spec", "replicas");
   constexpr std::string_view kPath = "/spec/leaderWorkerTemplate";

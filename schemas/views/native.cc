@@ -20,60 +20,37 @@ std::optional<int64_t> PodsOfJob(Builder& builder, const Value* spec, const Poin
   return std::min(*parallelism, *completions);
 }
 
-void AddOnly(Builder& builder, std::string_view path, const Value* spec,
-             std::optional<int64_t> pods, PodGroupOwner owner, Framework framework) {
-  builder.view().framework = framework;
-  const Value* pod_template = builder.Object(spec, path, "template");
-  builder.AddTemplate("", builder.Child(path, "template"), pod_template).pods = pods;
-  PodGroupView& group = builder.AddGroup(owner, KindName(builder.view().kind), kFirst);
-  // Volcano 1.12 and later take minMember from this annotation, earlier ones ignore it. A
-  // ReplicationController is not asked for it (getAnnotationsFromUpperRes).
-  if (owner == PodGroupOwner::kReplicationController ||
-      builder.view().annotations.Find(kGroupMinMember) == nullptr) {
-    group.min_member = 1;
-  }
+// How many pods the object asks for; nothing for a DaemonSet, which has as many as there are nodes.
+std::optional<int64_t> PodsOfSpec(Builder& builder, const Value* spec, const KindInfo& info) {
+  if (kBatchJobs.Has(info.kind)) return PodsOfJob(builder, spec, info.template_holder);
+  if (info.kind == Kind::kDaemonSet) return std::nullopt;
+  return builder.Count(spec, info.template_holder, "replicas", 1);
 }
 
 }  // namespace
 
 void ReadNative(Builder& builder) {
-  const Kind kind = builder.view().kind;
-  if (kind == Kind::kPod) {
-    builder.view().framework = Framework::kPod;
+  const KindInfo& info = builder.view().info();
+  if (info.template_holder.empty()) {
     builder.AddTemplate("", "", &builder.object()).pods = 1;
-    builder.AddGroup(PodGroupOwner::kPod, "pod", kFirst).min_member = 1;
+    builder.AddGroup(info.pod_group, "pod", kFirst).min_member = 1;
     return;
   }
   const Value* spec = builder.Object(&builder.object(), {}, "spec");
-  switch (kind) {
-    case Kind::kDeployment:
-    case Kind::kReplicaSet:
-      AddOnly(builder, "/spec", spec, builder.Count(spec, "/spec", "replicas", 1),
-              PodGroupOwner::kReplicaSet, Framework::kDeployment);
-      break;
-    case Kind::kStatefulSet:
-      AddOnly(builder, "/spec", spec, builder.Count(spec, "/spec", "replicas", 1),
-              PodGroupOwner::kStatefulSet, Framework::kStatefulSet);
-      break;
-    case Kind::kDaemonSet:  // as many pods as there are nodes for them
-      AddOnly(builder, "/spec", spec, std::nullopt, PodGroupOwner::kDaemonSet,
-              Framework::kStatefulSet);
-      break;
-    case Kind::kReplicationController:
-      AddOnly(builder, "/spec", spec, builder.Count(spec, "/spec", "replicas", 1),
-              PodGroupOwner::kReplicationController, Framework::kDeployment);
-      break;
-    case Kind::kCronJob: {
-      const Value* job = builder.Object(spec, "/spec", "jobTemplate");
-      constexpr std::string_view kPath = "/spec/jobTemplate/spec";
-      const Value* job_spec = builder.Object(job, "/spec/jobTemplate", "spec");
-      AddOnly(builder, kPath, job_spec, PodsOfJob(builder, job_spec, kPath), PodGroupOwner::kJob,
-              Framework::kJob);
-      break;
-    }
-    default:
-      AddOnly(builder, "/spec", spec, PodsOfJob(builder, spec, "/spec"), PodGroupOwner::kJob,
-              Framework::kJob);
+  if (info.kind == Kind::kCronJob) {
+    const Value* job = builder.Object(spec, "/spec", "jobTemplate");
+    spec = builder.Object(job, "/spec/jobTemplate", "spec");
+  }
+  const std::string_view path = info.template_holder;
+  const auto pods = PodsOfSpec(builder, spec, info);
+  const Value* pod_template = builder.Object(spec, path, "template");
+  builder.AddTemplate("", builder.Child(path, "template"), pod_template).pods = pods;
+  PodGroupView& group = builder.AddGroup(info.pod_group, info.name, kFirst);
+  // Volcano 1.12 and later take minMember from this annotation, earlier ones ignore it. A
+  // ReplicationController is not asked for it (getAnnotationsFromUpperRes).
+  if (info.kind == Kind::kReplicationController ||
+      builder.view().annotations.Find(kGroupMinMember) == nullptr) {
+    group.min_member = 1;
   }
 }
 

@@ -157,7 +157,6 @@ class ComponentReader {
 
 void ReadOme(Builder& builder) {
   WorkloadView& view = builder.view();
-  view.framework = Framework::kOme;
   // Templates hold pointers into each other only across views, never within this vector.
   const bool service = view.kind == Kind::kInferenceService;
   const Value* spec = builder.Object(&builder.object(), {}, "spec");

@@ -9,7 +9,6 @@ using json::Value;
 
 void ReadVolcanoJob(Builder& builder) {
   WorkloadView& view = builder.view();
-  view.framework = Framework::kVolcano;
   const Value* spec = builder.Object(&builder.object(), {}, "spec");
   builder.SetSpec(&builder.object(), "spec", "/spec");
   std::string_view path = "/spec";
@@ -66,7 +65,6 @@ void ReadVolcanoJob(Builder& builder) {
 // One that somebody writes for pods of their own. Those of controllers copy what was judged before.
 void ReadPodGroup(Builder& builder) {
   WorkloadView& view = builder.view();
-  view.framework = Framework::kVolcano;
   if (view.controller) return builder.Decline();
   const Value* spec = builder.Object(&builder.object(), {}, "spec");
   builder.String(spec, "/spec", "queue");

@@ -1,4 +1,3 @@
-#include "schemas/makers.h"
 #include "support/mutations.h"
 
 // Who is injected at all: labels, namespaces, configuration, owners.

@@ -49,7 +49,7 @@ std::string Show(const PodTemplateView& pod) {
 
 std::vector<std::string> Describe(const WorkloadView& view) {
   std::vector<std::string> lines;
-  lines.push_back(std::string(FrameworkName(view.framework)) + " '" + std::string(view.name) +
+  lines.push_back(std::string(InfoOf(view.framework).name) + " '" + std::string(view.name) +
                   "', labels " + Show(view.labels));
   for (const PodTemplateView& pod : view.templates) {
     lines.push_back(Show(pod));

@@ -14,36 +14,18 @@ namespace {
 
 using json::Value;
 
-struct OwnerKind {
-  std::string_view group;
-  std::string_view kind;
-  friend bool operator==(const OwnerKind&, const OwnerKind&) = default;
-};
-
-// The controllers of pods that serve until they are deleted. LeaderWorkerSet and OME make
-// StatefulSets and Deployments of their pods; infer-operator's InstanceSet makes either.
-constexpr std::array<OwnerKind, 9> kServerKinds = {{
-    {"apps", "Deployment"},
-    {"apps", "ReplicaSet"},
-    {"apps", "StatefulSet"},
-    {"leaderworkerset.x-k8s.io", "LeaderWorkerSet"},
-    {"mindcluster.huawei.com", "InstanceSet"},
-    {"ome.io", "InferenceService"},
-    {"orchestration.aibrix.ai", "PodSet"},
-    {"orchestration.aibrix.ai", "RoleSet"},
-    {"orchestration.aibrix.ai", "StormService"},
-}};
-constexpr OwnerKind kAscendJob = {"mindxdl.gitee.com", "AscendJob"};
 // mindie-ms-server, mindie-ms-controller, mindie-ms-coordinator.
 constexpr std::string_view kMindieApps = "mindie-ms-";
 
 bool IsServer(const Value& owner, const Value* labels) {
-  const OwnerKind found{schemas::GroupOf(json::FindString(owner, "apiVersion").value_or("")),
-                        json::FindString(owner, "kind").value_or("")};
-  if (found == kAscendJob) {
+  const schemas::KindInfo* kind =
+      schemas::FindKind(schemas::GroupOf(json::FindString(owner, "apiVersion").value_or("")),
+                        json::FindString(owner, "kind").value_or(""));
+  if (kind == nullptr) return false;
+  if (kind->kind == schemas::Kind::kAscendJob) {
     return json::FindString(labels, schemas::kApp).value_or("").starts_with(kMindieApps);
   }
-  return std::find(kServerKinds.begin(), kServerKinds.end(), found) != kServerKinds.end();
+  return kind->serves;
 }
 
 }  // namespace

@@ -1,6 +1,5 @@
 #include "watcher/frame/opt_outs.h"
 
-#include <array>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string_view>
@@ -22,27 +21,6 @@ namespace resources = kube::resources;
 // Pod, PodSet, RoleSet, StormService: no chain of owners that is known is longer.
 constexpr int kMostOwners = 4;
 
-// The kinds of owners that watcher-rbac.yaml grants.
-struct OwnerKind {
-  std::string_view group;
-  std::string_view kind;
-  const char* plural;
-};
-constexpr std::array<OwnerKind, 12> kOwnerKinds = {{
-    {"", "Pod", "pods"},
-    {"", "ReplicationController", "replicationcontrollers"},
-    {"apps", "DaemonSet", "daemonsets"},
-    {"apps", "Deployment", "deployments"},
-    {"apps", "ReplicaSet", "replicasets"},
-    {"apps", "StatefulSet", "statefulsets"},
-    {"batch.volcano.sh", "Job", "jobs"},
-    {"leaderworkerset.x-k8s.io", "LeaderWorkerSet", "leaderworkersets"},
-    {"mindxdl.gitee.com", "AscendJob", "ascendjobs"},
-    {"orchestration.aibrix.ai", "PodSet", "podsets"},
-    {"orchestration.aibrix.ai", "RoleSet", "rolesets"},
-    {"orchestration.aibrix.ai", "StormService", "stormservices"},
-}};
-
 struct OwnerRef {
   kube::Resource resource;
   std::string name;
@@ -59,13 +37,11 @@ std::optional<OwnerRef> OwnerOf(const Value& object) {
   // The API server takes any text as the version of an owner.
   if (!kube::IsVersion(version)) return std::nullopt;
   const std::string kind = json::TextAt(owner, {"kind"});
-  for (const OwnerKind& known : kOwnerKinds) {
-    if (known.group != group || known.kind != kind) continue;
-    return OwnerRef{{group, std::move(version), known.plural, kind, true},
-                    json::TextAt(owner, {"name"}),
-                    json::TextAt(owner, {"uid"})};
-  }
-  return std::nullopt;
+  const schemas::KindInfo* known = schemas::FindKind(group, kind);
+  if (known == nullptr || !known->may_disable_rescheduling) return std::nullopt;
+  return OwnerRef{{group, std::move(version), std::string(known->plural), kind, true},
+                  json::TextAt(owner, {"name"}),
+                  json::TextAt(owner, {"uid"})};
 }
 
 OptOut Unreadable(const kube::Resource& resource, const std::string& name,
