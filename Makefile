@@ -10,7 +10,7 @@
 #   make fuzz      run every fuzz target (FUZZ_SECONDS=60)
 #   make lint      format, clang-tidy, folder arrows, shell scripts
 #   make sanitize  the whole suite under ASan+UBSan and under TSan
-#   make rules     generate docs/rules from the rules
+#   make generate  write what is derived from the program: pages, help, schemas, what the chart knows of kinds
 #   make image     build/mindgate-image.tar, for docker load and ctr images import
 #   make install   PREFIX=/usr/local
 
@@ -19,7 +19,7 @@ PREFIX ?= /usr/local
 SOAK_MINUTES ?= 1
 export JOBS ?= $(shell nproc)
 
-.PHONY: demo test e2e e2e-up e2e-down build bench soak fuzz lint sanitize asan tsan rules image install clean
+.PHONY: demo test e2e e2e-up e2e-down build bench soak fuzz lint sanitize asan tsan generate image install clean
 
 demo: build
 	@scripts/demo build/release/mindgate
@@ -61,8 +61,9 @@ asan tsan:
 	@scripts/build $@
 	@ctest --preset $@ -j $(JOBS) --no-tests=error
 
-rules: build
-	@scripts/rule-pages build/release/mindgate docs/rules
+generate:
+	@scripts/build test
+	@scripts/generate
 
 image: build
 	@scripts/image

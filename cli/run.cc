@@ -87,6 +87,7 @@ int Run(const std::vector<std::string>& arguments, Streams& io, const std::strin
   AddTest(app, io, exit_code);
   AddSimulate(app, io, exit_code);
   AddConfig(app, io, exit_code);
+  AddKinds(app, io, exit_code);
   AddWebhook(app, io, exit_code);
   AddWatch(app, io, exit_code);
   AddDeploy(app, io, exit_code);

@@ -18,6 +18,7 @@ from rendering import (
     ROOT,
     VALUE_SETS,
     Object,
+    kinds_of_the_engine,
     objects_of,
     of_kind,
     parse,
@@ -69,14 +70,26 @@ QUEUED = rule("scheduling.volcano.sh", "podgroups", "get list watch")
 EVICTIONS = rule("", "pods/eviction", "create")
 RECORDS = rule("", "configmaps", "get", resourceNames=["job-reschedule-reason"])
 OBSERVE = [rule("", "pods", "get list watch"), RULES_OF_SCALING, NODES, QUEUED, RECORDS]
+OWNERS = {
+    ("", "replicationcontrollers"),
+    *(("apps", name) for name in ("daemonsets", "deployments", "replicasets", "statefulsets")),
+    ("batch.volcano.sh", "jobs"),
+    ("leaderworkerset.x-k8s.io", "leaderworkersets"),
+    ("mindxdl.gitee.com", "ascendjobs"),
+    *(("orchestration.aibrix.ai", name) for name in ("podsets", "rolesets", "stormservices")),
+}
+# Owners of pods that may opt out; new kinds may follow.
+OWNERS_OF_THE_ENGINE = {
+    (kind["apiVersion"].rpartition("/")[0], kind["resource"])
+    for kind in kinds_of_the_engine()
+    if kind["mayDisableRescheduling"] and kind["kind"] != "Pod"
+}
 OPT_OUTS = [
     rule("", "namespaces", "get"),
-    rule("apps", "daemonsets deployments replicasets statefulsets", "get"),
-    rule("", "replicationcontrollers", "get"),
-    rule("batch.volcano.sh", "jobs", "get"),
-    rule("leaderworkerset.x-k8s.io", "leaderworkersets", "get"),
-    rule("mindxdl.gitee.com", "ascendjobs", "get"),
-    rule("orchestration.aibrix.ai", "podsets rolesets stormservices", "get"),
+    *(
+        rule(group, " ".join(sorted(name for each, name in OWNERS_OF_THE_ENGINE if each == group)), "get")
+        for group in sorted({group for group, _ in OWNERS_OF_THE_ENGINE})
+    ),
 ]
 RESTARTS = [*OPT_OUTS, RECORDS]
 
@@ -330,6 +343,9 @@ def flag(container: Object, name: str) -> str:
 
 class RightsTest(unittest.TestCase):
     maxDiff = None
+
+    def test_owners_that_may_opt_out_stay_so(self) -> None:
+        self.assertLessEqual(OWNERS, OWNERS_OF_THE_ENGINE)
 
     def test_each_service_account_may_do_what_it_needs_and_nothing_more(self) -> None:
         for value_set in VALUE_SETS:

@@ -20,7 +20,7 @@ from rendering import (
 )
 
 # The names are forever: one that an upgrade takes away or renames can stay behind, kept by the CA
-# that was applied to it, and the API server then refuses the whole configuration.
+# that was applied to it, and the API server then refuses the whole configuration. New ones follow.
 REGISTRATIONS = [
     "pods",
     "workloads",
@@ -32,12 +32,11 @@ REGISTRATIONS = [
     "ome",
     "aibrix",
 ]
+JUDGED_ONLY = ["configmaps", "services", "podgroups", "pod-subresources"]
+NEW = sorted({kind["webhook"] for kind in kinds_of_the_engine()} - {*REGISTRATIONS, *JUDGED_ONLY})
 NAMES = {
-    "mutate": [f"{name}.mutate.mindgate.io" for name in [*REGISTRATIONS, "opted-in", "gates"]],
-    "validate": [
-        f"{name}.validate.mindgate.io"
-        for name in [*REGISTRATIONS, "configmaps", "services", "podgroups", "pod-subresources"]
-    ],
+    "mutate": [f"{name}.mutate.mindgate.io" for name in [*REGISTRATIONS, *NEW, "opted-in", "gates"]],
+    "validate": [f"{name}.validate.mindgate.io" for name in [*REGISTRATIONS, *JUDGED_ONLY, *NEW]],
 }
 SYSTEM_NAMESPACES = [
     "kube-system",
@@ -102,18 +101,18 @@ def registered(webhook: Object) -> list[tuple[str, str, str, str]]:
     ]
 
 
-def kinds(left_out: set[str]) -> set[tuple[str, str, str, str]]:
-    """The kinds of the engine, but those named, as they are registered."""
-    return {
-        (
-            group,
-            version,
-            kind.lower() + "s",
-            "Cluster" if kind.startswith("Cluster") else "Namespaced",
-        )
-        for (group, kind), version in kinds_of_the_engine().items()
-        if kind not in left_out
-    }
+def kinds(left_out: set[str] = frozenset(), injected: bool = False) -> list[tuple[str, str, str, str]]:
+    """The kinds of the engine, all or those that are injected, but those named, as they are registered."""
+    return sorted(
+        (*group_and_version(kind), kind["resource"], kind["scope"])
+        for kind in kinds_of_the_engine()
+        if kind["kind"] not in left_out and (kind["injected"] or not injected)
+    )
+
+
+def group_and_version(kind: Object) -> tuple[str, str]:
+    group, _, version = kind["apiVersion"].rpartition("/")
+    return group, version
 
 
 def every() -> Iterator[tuple[str, str, Object]]:
@@ -141,7 +140,7 @@ class RegistrationTest(unittest.TestCase):
                 if hook == "validate"
                 for each in registered(webhook)
             ]
-            self.assertEqual(sorted(found), sorted(kinds(set())), value_set)
+            self.assertEqual(sorted(found), kinds(), value_set)
 
     def test_every_kind_with_pods_is_mutated_and_nothing_more(self) -> None:
         for value_set in VALUE_SETS:
@@ -150,11 +149,11 @@ class RegistrationTest(unittest.TestCase):
             ]
             *others, opted_in, gates = hooks
             found = [each for webhook in others for each in registered(webhook)]
-            self.assertEqual(sorted(found), sorted(kinds({"ConfigMap", "Service", "PodGroup"})), value_set)
+            self.assertEqual(sorted(found), kinds(injected=True), value_set)
             # What has no namespace matches every namespaceSelector: it would be asked about twice.
             self.assertEqual(
                 sorted(registered(opted_in)),
-                sorted(kinds({"ConfigMap", "Service", "PodGroup", "ClusterServingRuntime"})),
+                kinds({"ClusterServingRuntime"}, injected=True),
                 value_set,
             )
             # The API server takes gates at the creation of a pod and never later.
@@ -356,7 +355,7 @@ class ConditionsTest(unittest.TestCase):
         }
         for hook in ("mutate", "validate"):
             wanted |= {f"{name}.{hook}": workload for name in ("workloads", "cronjobs")}
-            wanted |= {f"{name}.{hook}": framework for name in REGISTRATIONS[4:]}
+            wanted |= {f"{name}.{hook}": framework for name in [*REGISTRATIONS[4:], *NEW]}
             wanted |= {f"{name}.{hook}": conditions for name, conditions in original.items()}
         for value_set in VALUE_SETS:
             got = {
@@ -402,30 +401,29 @@ class ConditionsTest(unittest.TestCase):
             self.assertIn(f'"{key}', names)
 
     def test_owners_count_for_what_their_controllers_make(self) -> None:
-        rows = re.findall(
-            r'Maker\{"([^"]*)", "(\w+)", Kind::k(\w+)\}', (ROOT / "schemas/makers.cc").read_text()
-        )
-        self.assertGreater(len(rows), 20)
-        versions = kinds_of_the_engine()
         of_the_engine = {
-            (f"{group}/{versions[group, owner]}".removeprefix("/"), owner, made)
-            for group, owner, made in rows
+            (owner["apiVersion"], owner["kind"], made["apiVersion"], made["kind"])
+            for owner in kinds_of_the_engine()
+            for made in owner["makes"]
         }
-        # The engine's name of a kind that two groups have.
+        # A condition has the kind's name alone; the rules of its webhook have the group.
         of_the_chart = {"validate": set(), "mutate": set()}
         for hook, webhook in webhooks_of(objects_of("defaults")):
             if webhook["name"].startswith("opted-in."):
                 continue
-            volcano = webhook["name"].startswith("volcano.")
+            sent = {
+                kind["kind"]: kind["apiVersion"]
+                for kind in kinds_of_the_engine()
+                if kind["webhook"] == webhook["name"].partition(".")[0]
+            }
             for condition in webhook["matchConditions"]:
                 for version, owner, made in re.findall(
                     r"'([\w./-]+) (\w+) makes (\w+)'", condition["expression"]
                 ):
-                    of_the_chart[hook].add((version, owner, "VolcanoJob" if volcano else made))
+                    of_the_chart[hook].add((version, owner, sent[made], made))
         self.assertEqual(of_the_chart["validate"], of_the_engine)
         self.assertEqual(
-            of_the_chart["mutate"],
-            {(version, owner, made) for version, owner, made in of_the_engine if made != "ConfigMap"},
+            of_the_chart["mutate"], {each for each in of_the_engine if each[3] != "ConfigMap"}
         )
 
     def test_an_owner_counts_only_if_a_controller_names_it(self) -> None:

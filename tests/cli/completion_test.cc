@@ -41,7 +41,8 @@ TEST(Complete, CommandsFlagsValuesAndFiles) {
     const char* want;
   } cases[] = {
       {{""},
-       "apply explain test simulate config webhook watch deploy delete status what-if snapshot "
+       "apply explain test simulate config kinds webhook watch deploy delete status what-if "
+       "snapshot "
        "release-gates release-nodes certs doctor version "
        "completion help :4"},
       {{"co"}, "config completion :4"},
@@ -51,7 +52,8 @@ TEST(Complete, CommandsFlagsValuesAndFiles) {
       {{"certs", "rotate", "--output", ""}, "text json :4"},
       {{"config", "validate", ""}, ":0"},
       {{"help", ""},
-       "apply explain test simulate config webhook watch deploy delete status what-if snapshot "
+       "apply explain test simulate config kinds webhook watch deploy delete status what-if "
+       "snapshot "
        "release-gates release-nodes "
        "certs doctor version "
        "completion help :4"},
@@ -78,7 +80,8 @@ TEST(Complete, CommandsFlagsValuesAndFiles) {
       {{"explain", "scheduler-n"}, "scheduler-not-volcano scheduler-name :4"},
       {{"explain", "MG050", "MG103"}, "MG103 :4"},
       {{"nothing", ""},
-       "apply explain test simulate config webhook watch deploy delete status what-if snapshot "
+       "apply explain test simulate config kinds webhook watch deploy delete status what-if "
+       "snapshot "
        "release-gates release-nodes "
        "certs doctor version "
        "completion help :4"},

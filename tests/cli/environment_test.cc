@@ -21,10 +21,10 @@ struct Program {
   CLI::App app{"", "mindgate"};
 
   Program() {
-    for (const auto add :
-         {AddApply, AddExplain, AddTest, AddSimulate, AddConfig, AddWebhook, AddWatch, AddDeploy,
-          AddDelete, AddStatus, AddWhatIf, AddSnapshot, AddReleaseGates, AddReleaseNodes, AddCerts,
-          AddDoctor, AddVersion, AddHelp, AddCompletion}) {
+    for (const auto add : {AddApply,  AddExplain, AddTest,     AddSimulate,     AddConfig,
+                           AddKinds,  AddWebhook, AddWatch,    AddDeploy,       AddDelete,
+                           AddStatus, AddWhatIf,  AddSnapshot, AddReleaseGates, AddReleaseNodes,
+                           AddCerts,  AddDoctor,  AddVersion,  AddHelp,         AddCompletion}) {
       add(app, io, exit_code);
     }
   }

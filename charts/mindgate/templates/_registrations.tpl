@@ -1,121 +1,49 @@
 {{/*
-The kinds of schemas/kinds.h, grouped into one webhook per framework, so that denials, metrics of the API server and patches
-show which framework they concern. `makers` are the owners whose controllers make objects of a kind (schemas/makers.cc). The
-argument is "mutate" or "validate".
+One webhook for each framework, so that denials, metrics of the API server and patches show which framework they concern. What
+it sends, and which owners make such objects, is generated (_kinds.tpl). Here are the conditions of those that have some of
+their own; the names are never changed or reused. The argument is "mutate" or "validate".
 */}}
-{{- define "mindgate.registrations" -}}
+{{- define "mindgate.conditions" -}}
 {{- $mutate := eq . "mutate" }}
 - name: pods
-  resources:
-    - {group: "", version: v1, names: [pods]}
-  makers:
-    Pod:
-      - apps/v1 ReplicaSet
-      - apps/v1 StatefulSet
-      - apps/v1 DaemonSet
-      - v1 ReplicationController
-      - batch/v1 Job
-      - batch.volcano.sh/v1alpha1 Job
-      - mindxdl.gitee.com/v1 AscendJob
-      - orchestration.aibrix.ai/v1alpha1 RoleSet
-      - orchestration.aibrix.ai/v1alpha1 PodSet
   conditions:
     - {{ include (ternary "mindgate.cel.newPod" "mindgate.cel.newOrRelabelledPod" $mutate) . | nindent 6 | trim }}
     - {{ include "mindgate.cel.concernsNpus" "object" | nindent 6 | trim }}
 - name: workloads
-  resources:
-    - {group: apps, version: v1, names: [deployments, replicasets, statefulsets]}
-    - {group: batch, version: v1, names: [jobs]}
-  makers:
-    Deployment: [ome.io/v1beta1 InferenceService, mindcluster.huawei.com/v1 InstanceSet]
-    ReplicaSet: [apps/v1 Deployment]
-    # The leader pods of LeaderWorkerSets own StatefulSets of workers.
-    StatefulSet: [leaderworkerset.x-k8s.io/v1 LeaderWorkerSet, v1 Pod, mindcluster.huawei.com/v1 InstanceSet]
-    Job: [batch/v1 CronJob]
   conditions:
     - {{ include "mindgate.cel.changed" . | nindent 6 | trim }}
     - {{ include "mindgate.cel.concernsNpus" "object.spec.template" | nindent 6 | trim }}
 {{- /* A cluster runs by DaemonSets: no one waits for mindgate while it is down. */}}
 - name: daemonsets
   failurePolicy: Ignore
-  resources:
-    - {group: apps, version: v1, names: [daemonsets]}
-    - {group: "", version: v1, names: [replicationcontrollers]}
   conditions:
     - {{ include "mindgate.cel.changed" . | nindent 6 | trim }}
     - {{ include "mindgate.cel.concernsNpus" "object.spec.template" | nindent 6 | trim }}
 - name: cronjobs
-  resources:
-    - {group: batch, version: v1, names: [cronjobs]}
   conditions:
     - {{ include "mindgate.cel.changed" . | nindent 6 | trim }}
     - {{ include "mindgate.cel.concernsNpus" "object.spec.jobTemplate.spec.template" | nindent 6 | trim }}
-{{- /* All objects of the kinds below are sent: they are few, an InferenceService does not contain the requests of its
+{{- /* All objects of the other frameworks are sent: they are few, an InferenceService does not contain the requests of its
        runtime, and custom resources may have fields of unexpected types. */}}
 - name: mindcluster
-  resources:
-    - {group: mindxdl.gitee.com, version: v1, names: [ascendjobs]}
-    - {group: mindcluster.huawei.com, version: v1, names: [inferservicesets, inferservices, instancesets]}
-  makers:
-    InferService: [mindcluster.huawei.com/v1 InferServiceSet]
-    InstanceSet: [mindcluster.huawei.com/v1 InferService]
-  conditions:
-    - {{ include "mindgate.cel.changed" . | nindent 6 | trim }}
 - name: volcano
-  resources:
-    - {group: batch.volcano.sh, version: v1alpha1, names: [jobs, cronjobs]}
-  makers:
-    Job: [batch.volcano.sh/v1alpha1 CronJob]
-  conditions:
-    - {{ include "mindgate.cel.changed" . | nindent 6 | trim }}
 - name: leaderworkersets
-  resources:
-    - {group: leaderworkerset.x-k8s.io, version: v1, names: [leaderworkersets]}
-  makers:
-    LeaderWorkerSet: [ome.io/v1beta1 InferenceService]
-  conditions:
-    - {{ include "mindgate.cel.changed" . | nindent 6 | trim }}
 - name: ome
-  resources:
-    - {group: ome.io, version: v1beta1, names: [servingruntimes, inferenceservices]}
-    - {group: ome.io, version: v1beta1, names: [clusterservingruntimes], scope: Cluster}
-  conditions:
-    - {{ include "mindgate.cel.changed" . | nindent 6 | trim }}
 - name: aibrix
-  resources:
-    - {group: orchestration.aibrix.ai, version: v1alpha1, names: [stormservices, rolesets, podsets]}
-  makers:
-    RoleSet: [orchestration.aibrix.ai/v1alpha1 StormService]
-    PodSet: [orchestration.aibrix.ai/v1alpha1 RoleSet]
-  conditions:
-    - {{ include "mindgate.cel.changed" . | nindent 6 | trim }}
 {{- if not $mutate }}
 {{- /* ConfigMaps are never mutated. */}}
 - name: configmaps
-  resources:
-    - {group: "", version: v1, names: [configmaps]}
-  makers:
-    # Ascend Operator writes rank tables for all of them.
-    ConfigMap:
-      - mindxdl.gitee.com/v1 AscendJob
-      - batch.volcano.sh/v1alpha1 Job
-      - apps/v1 Deployment
-      - apps/v1 StatefulSet
   conditions:
     - {{ include "mindgate.cel.concernsMindie" . | nindent 6 | trim }}
 {{- /* Rules only warn about them: no Service waits for mindgate. */}}
 - name: services
   failurePolicy: Ignore
-  resources:
-    - {group: "", version: v1, names: [services]}
   conditions:
     - {{ include "mindgate.cel.changed" . | nindent 6 | trim }}
     - {{ include "mindgate.cel.isOfMindie" . | nindent 6 | trim }}
 {{- /* Those that users write: none of a controller waits for mindgate. */}}
 - name: podgroups
   failurePolicy: Ignore
-  resources:
-    - {group: scheduling.volcano.sh, version: v1beta1, names: [podgroups]}
   conditions:
     - {{ include "mindgate.cel.changed" . | nindent 6 | trim }}
     - {{ include "mindgate.cel.notOfController" . | nindent 6 | trim }}
@@ -124,7 +52,31 @@ argument is "mutate" or "validate".
        the whole object invalid. */}}
 - name: pod-subresources
   failurePolicy: Ignore
+  conditions: []
 {{- end }}
+{{- end }}
+
+{{/* The webhooks in order: name, failurePolicy, conditions, resources and makers of each. The argument is as above. */}}
+{{- define "mindgate.registrations" -}}
+{{- $kinds := include "mindgate.kinds" . | fromYaml }}
+{{- $changed := list (include "mindgate.cel.changed" . | fromYaml) }}
+{{- $all := list }}
+{{- $named := list }}
+{{- range include "mindgate.conditions" . | fromYamlArray }}
+{{- $named = append $named .name }}
+{{- $all = append $all (merge . (default dict (get $kinds .name))) }}
+{{- end }}
+{{- range $name, $sent := $kinds }}
+{{- if and (not (has $name $named)) (or $sent.injected (eq $ "validate")) }}
+{{- $all = append $all (merge (dict "name" $name) $sent) }}
+{{- end }}
+{{- end }}
+{{- range $all }}
+{{- if not (hasKey . "conditions") }}
+{{- $_ := set . "conditions" $changed }}
+{{- end }}
+{{- end }}
+{{- toYaml $all }}
 {{- end }}
 
 {{- define "mindgate.rule" -}}

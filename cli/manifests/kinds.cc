@@ -1,0 +1,122 @@
+#include "cli/manifests/kinds.h"
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <ostream>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cli/console/columns.h"
+#include "cli/console/commands.h"
+#include "schemas/kinds.h"
+
+namespace mindgate::cli {
+namespace {
+
+using nlohmann::ordered_json;
+using schemas::KindInfo;
+
+std::string ApiVersion(const KindInfo& info) {
+  return (info.group.empty() ? "" : std::string(info.group) + "/") + std::string(info.version);
+}
+
+bool HasPods(const KindInfo& info) { return schemas::kWorkloads.Has(info.kind); }
+
+ordered_json MadeJson(const KindInfo& info) {
+  ordered_json makes = ordered_json::array();
+  for (const KindInfo& made : schemas::kKinds) {
+    if (!info.makes.Has(made.kind)) continue;
+    makes.push_back({{"apiVersion", ApiVersion(made)}, {"kind", made.name}});
+  }
+  return makes;
+}
+
+ordered_json NamesOfMade(const KindInfo& info) {
+  std::string kinds;
+  for (const KindInfo& made : schemas::kKinds) {
+    if (info.makes.Has(made.kind)) kinds += (kinds.empty() ? "" : ", ") + std::string(made.name);
+  }
+  return kinds;
+}
+
+constexpr Column<KindInfo> kKindColumns[] = {
+    {nullptr, "apiVersion", [](const KindInfo& info) -> ordered_json { return ApiVersion(info); }},
+    {"KIND", "kind", [](const KindInfo& info) -> ordered_json { return info.name; }},
+    {"APIVERSION", nullptr, [](const KindInfo& info) -> ordered_json { return ApiVersion(info); }},
+    {nullptr, "resource", [](const KindInfo& info) -> ordered_json { return info.plural; }},
+    {nullptr, "scope",
+     [](const KindInfo& info) -> ordered_json {
+       return info.cluster_scoped ? "Cluster" : "Namespaced";
+     }},
+    {nullptr, "injected", [](const KindInfo& info) -> ordered_json { return HasPods(info); }},
+    {"INJECTED", nullptr,
+     [](const KindInfo& info) -> ordered_json { return HasPods(info) ? "yes" : "no"; }},
+    {"PROFILE", "profile",
+     [](const KindInfo& info) -> ordered_json {
+       return HasPods(info) ? ordered_json(InfoOf(info.framework).name) : ordered_json();
+     }},
+    {nullptr, "webhook", [](const KindInfo& info) -> ordered_json { return info.webhook; }},
+    {nullptr, "makes", MadeJson},
+    {"MAKES", nullptr, NamesOfMade},
+    {nullptr, "mayDisableRescheduling",
+     [](const KindInfo& info) -> ordered_json { return info.may_disable_rescheduling; }},
+};
+constexpr std::span<const Column<KindInfo>> kColumns(kKindColumns);
+
+ordered_json KindsJson() {
+  ordered_json kinds = ordered_json::array();
+  for (const KindInfo& info : schemas::kKinds) kinds.push_back(MembersOf(kColumns, info));
+  return {{"kinds", std::move(kinds)}};
+}
+
+void PrintKinds(const Paint& paint, std::ostream& out) {
+  std::vector<TableCell> header;
+  AddTitles(kColumns, false, header);
+  Table table(std::move(header));
+  for (const KindInfo& info : schemas::kKinds) {
+    std::vector<TableCell> row;
+    AddCells(kColumns, false, info, row);
+    table.Add(std::move(row));
+  }
+  table.Print(paint, out);
+}
+
+std::vector<std::string> KindNames() {
+  std::vector<std::string> names;
+  for (const KindInfo& info : schemas::kKinds) {
+    names.push_back(std::string(info.plural) +
+                    (info.group.empty() ? "" : "." + std::string(info.group)));
+  }
+  return names;
+}
+
+}  // namespace
+
+int RunKinds(const KindsOptions& options, Streams& io) {
+  const auto print = [&](std::ostream& out, bool) {
+    PrintKinds(Paint(options.color, io.out_is_terminal), out);
+  };
+  return PrintOutput(options.output, {.document = KindsJson, .names = KindNames, .text = print},
+                     io);
+}
+
+void AddKinds(CLI::App& parent, Streams& io, int& exit_code) {
+  auto options = std::make_shared<KindsOptions>();
+  CLI::App* command =
+      parent.add_subcommand("kinds", "List the kinds that are injected and checked");
+  AddOutputOption(*command, options->output, {"table", "json", "yaml", "name", "jsonpath"},
+                  "KINDS_OUTPUT");
+  AddColorOption(*command, options->color);
+  command->footer(
+      R"(PROFILE is the key under profiles of mindgate.yaml that has the injected defaults. MAKES is what the controller of
+the kind makes: such objects are injected with their owner, and not again.
+Examples:
+  mindgate kinds
+  mindgate kinds -o jsonpath='{.kinds[*].resource}')");
+  command->callback([options, &io, &exit_code] { exit_code = RunKinds(*options, io); });
+}
+
+}  // namespace mindgate::cli
