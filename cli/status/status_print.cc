@@ -2,9 +2,10 @@
 
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <span>
 
 #include "base/text.h"
-#include "cli/console/output.h"
+#include "cli/console/columns.h"
 
 namespace mindgate::cli {
 namespace {
@@ -84,6 +85,36 @@ std::string WaitingOf(const Standing& standing, const std::string& group) {
   return names.empty() ? "<none>" : Join(names, ",");
 }
 
+// One group of one service.
+struct GroupRow {
+  const Standing& standing;
+  const GroupCount& count;
+  const std::optional<bool>& acts;
+};
+
+constexpr Column<GroupRow> kGroupColumns[] = {
+    {nullptr, "group", [](const GroupRow& row) -> OrderedJson { return row.count.group; }},
+    {"GROUP", nullptr,
+     [](const GroupRow& row) -> OrderedJson {
+       return row.count.group.empty() ? "(none)" : row.count.group;
+     }},
+    {"WANTED", "wanted", [](const GroupRow& row) -> OrderedJson { return row.count.wanted; }},
+    {"RUNNING", "running", [](const GroupRow& row) -> OrderedJson { return row.count.running; }},
+    {"STARTING", "starting", [](const GroupRow& row) -> OrderedJson { return row.count.starting; }},
+    {"WAITING", "waiting", [](const GroupRow& row) -> OrderedJson { return row.count.held; }},
+    {.title = "INSTANCES WAITING",
+     .key = nullptr,
+     .value = [](const GroupRow& row) -> OrderedJson {
+       return WaitingOf(row.standing, row.count.group);
+     },
+     .wide = true},
+    {"WHY", nullptr,
+     [](const GroupRow& row) -> OrderedJson {
+       return WhyOf(row.standing, row.count.group, row.acts);
+     }},
+};
+constexpr std::span<const Column<GroupRow>> kGroups(kGroupColumns);
+
 std::string ModeText(const doctor::WatcherState& watcher) {
   if (!watcher.mode) return "unknown: " + watcher.why_no_mode;
   std::string text = NameOf(*watcher.mode);
@@ -132,11 +163,7 @@ void PrintStatusTable(const StatusReport& report, bool wide, const Paint& paint,
   }
   std::vector<TableCell> header = {"NAMESPACE", "SERVICE", "RULE", "SHAPE"};
   if (wide) header.emplace_back("AIM");
-  for (const char* name : {"GROUP", "WANTED", "RUNNING", "STARTING", "WAITING"}) {
-    header.emplace_back(name);
-  }
-  if (wide) header.emplace_back("INSTANCES WAITING");
-  header.emplace_back("WHY");
+  AddTitles(kGroups, wide, header);
   Table table(std::move(header));
   for (const Standing& standing : report.standings) {
     bool first = true;
@@ -148,12 +175,7 @@ void PrintStatusTable(const StatusReport& report, bool wide, const Paint& paint,
                                     once(standing.service.rule),
                                     once(ShapeOf(standing, standing.decision.reached, "none"))};
       if (wide) row.push_back(once(ShapeOf(standing, standing.decision.aim, "none")));
-      row.emplace_back(group.group.empty() ? "(none)" : group.group);
-      for (const int64_t count : {group.wanted, group.running, group.starting, group.held}) {
-        row.emplace_back(std::to_string(count));
-      }
-      if (wide) row.emplace_back(WaitingOf(standing, group.group));
-      row.emplace_back(WhyOf(standing, group.group, acts));
+      AddCells(kGroups, wide, {standing, group, acts}, row);
       table.Add(std::move(row));
       first = false;
     }
@@ -176,11 +198,7 @@ OrderedJson StatusJson(const StatusReport& report) {
   for (const Standing& standing : report.standings) {
     OrderedJson groups = OrderedJson::array();
     for (const GroupCount& group : GroupsOf(standing, acts)) {
-      groups.push_back({{"group", group.group},
-                        {"wanted", group.wanted},
-                        {"running", group.running},
-                        {"starting", group.starting},
-                        {"waiting", group.held}});
+      groups.push_back(MembersOf(kGroups, {standing, group, acts}));
     }
     OrderedJson instances = OrderedJson::array();
     for (const watcher::scaling::Outcome& outcome : standing.decision.outcomes) {

@@ -23,7 +23,6 @@ using what_if::InstanceForecast;
 using what_if::Move;
 using what_if::Outcome;
 using what_if::ServiceForecast;
-using what_if::Step;
 
 // A line names no more pods; JSON has them all.
 constexpr size_t kMaxNamed = 8;
@@ -140,7 +139,7 @@ OrderedJson ForecastJson(const Forecast& forecast) {
       hits.push_back({{"pod", hit.pod}, {"node", hit.node}, {"why", hit.why}});
     }
     OrderedJson steps = OrderedJson::array();
-    for (const Step& step : instance.steps) {
+    for (const what_if::Step& step : instance.steps) {
       steps.push_back(
           {{"step", what_if::ActionName(step.action)}, {"pods", step.pods}, {"why", step.why}});
     }
@@ -215,7 +214,7 @@ std::vector<std::pair<std::string, std::string>> InstanceRows(
                                  Counted(static_cast<int64_t>(instance.pods), "pod") + ": " +
                                  Listed(hits));
   }
-  for (const Step& step : instance.steps) {
+  for (const what_if::Step& step : instance.steps) {
     rows.emplace_back("then", Number(step.pods.size(), "pod is ", "pods are ") +
                                   ActionText(step.action, grace_over_time) + " (" + step.why +
                                   "): " + Listed(step.pods));
