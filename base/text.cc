@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <utility>
 
 #include "base/lookalikes.h"
 
@@ -205,6 +206,65 @@ bool IsDns1123Label(std::string_view text) {
   if (!IsLowerAlphanumeric(text.front()) || !IsLowerAlphanumeric(text.back())) return false;
   return std::all_of(text.begin(), text.end(),
                      [](char c) { return IsLowerAlphanumeric(c) || c == '-'; });
+}
+
+namespace {
+
+std::string_view DigitsOf(std::string_view text) {
+  return text.substr(0, text.find_first_not_of("0123456789"));
+}
+
+// Compares as the numbers do.
+std::pair<size_t, std::string_view> NumberOf(std::string_view digits) {
+  digits.remove_prefix(std::min(digits.find_first_not_of('0'), digits.size()));
+  return {digits.size(), digits};
+}
+
+}  // namespace
+
+bool NaturalLess(std::string_view left, std::string_view right) {
+  std::string_view a = left;
+  std::string_view b = right;
+  while (!a.empty() && !b.empty()) {
+    const auto digits_a = DigitsOf(a);
+    const auto digits_b = DigitsOf(b);
+    if (!digits_a.empty() && !digits_b.empty()) {
+      const auto number_a = NumberOf(digits_a);
+      const auto number_b = NumberOf(digits_b);
+      if (number_a != number_b) return number_a < number_b;
+    } else if (a.front() != b.front()) {
+      return a.front() < b.front();
+    }
+    a.remove_prefix(std::max<size_t>(digits_a.size(), 1));
+    b.remove_prefix(std::max<size_t>(digits_b.size(), 1));
+  }
+  return a.empty() && b.empty() ? left < right : a.empty();
+}
+
+namespace {
+
+int HexValue(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  return -1;
+}
+
+}  // namespace
+
+std::string PercentDecoded(std::string_view text) {
+  std::string out;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const int high = text[i] == '%' && i + 2 < text.size() ? HexValue(text[i + 1]) : -1;
+    const int low = high >= 0 ? HexValue(text[i + 2]) : -1;
+    if (low < 0) {
+      out += text[i];
+      continue;
+    }
+    out += static_cast<char>(high * 16 + low);
+    i += 2;
+  }
+  return out;
 }
 
 }  // namespace mindgate

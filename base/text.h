@@ -75,4 +75,18 @@ std::string Cut(std::string text, size_t most);
 // RFC 1123 label: lower-case alphanumerics and '-', at most 63, alphanumeric at both ends.
 bool IsDns1123Label(std::string_view text);
 
+// Names in the order that people expect, with the numbers in them as numbers: npu-2 before npu-10.
+// A strict order; names that differ only in leading zeros stand in the order of their bytes.
+bool NaturalLess(std::string_view left, std::string_view right);
+
+struct NaturalOrder {
+  using is_transparent = void;
+  bool operator()(std::string_view left, std::string_view right) const {
+    return NaturalLess(left, right);
+  }
+};
+
+// Without the escapes of RFC 3986, 2.1: "%2F" is "/". What is no escape stays as it is.
+std::string PercentDecoded(std::string_view text);
+
 }  // namespace mindgate

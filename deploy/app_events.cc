@@ -1,11 +1,10 @@
-#include "deploy/app_events.h"
-
 #include <algorithm>
 #include <utility>
 
+#include "deploy/health.h"
 #include "deploy/ownership.h"
-#include "json/text_at.h"
-#include "kube/event_time.h"
+#include "json/value.h"
+#include "kube/times.h"
 #include "schemas/names.h"
 
 namespace mindgate::deploy {

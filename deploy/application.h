@@ -241,4 +241,11 @@ struct DerivedName {
 // Ours, and those that controllers make of them; of a row of names the longest.
 std::vector<DerivedName> DerivedNames(const Application& application);
 
+// A configuration to start from, with comments on every key. It is accepted as it stands.
+std::string_view StarterOf(Framework framework);
+
+// A ConfigMap with start_server.sh and start_proxy.sh for AIBrix, which `scripts_config_map` takes.
+// A server that crashes makes its pod fail.
+std::string_view StartScripts();
+
 }  // namespace mindgate::deploy

@@ -4,9 +4,7 @@
 #include <map>
 #include <utility>
 
-#include "deploy/app_events.h"
 #include "deploy/labels.h"
-#include "deploy/revision.h"
 #include "json/value.h"
 #include "schemas/names.h"
 #include "schemas/npu.h"

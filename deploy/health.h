@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "deploy/cluster.h"
+#include "json/json.h"
+#include "kube/client.h"
 
 namespace mindgate::deploy {
 
@@ -80,5 +82,20 @@ kube::Answer<std::optional<Health>> LookAtHealth(kube::Client& client, const std
 // The same without Services and Events, of objects that are known already: for those who wait.
 kube::Answer<Health> LookAtPods(kube::Client& client, const std::string& ns, const std::string& app,
                                 const AppObjects& objects, const std::stop_token& stop);
+
+// The newest Events, oldest first, about the objects of an application, its pods and PodGroups, and
+// what controllers made in between: quotas refuse pods in Events of ReplicaSets, Volcano says in
+// those of PodGroups why nothing is placed, and the watcher decides in those of all of them. Those
+// of the watcher are counted by themselves, so that others do not displace them. What may not be
+// read is left out.
+std::vector<EventState> EventsOf(kube::Client& client, const std::string& ns,
+                                 const std::string& app, const AppObjects& objects,
+                                 const std::stop_token& stop);
+
+// Whether a pod of a component was made of an earlier state of the application's objects. Pods of
+// before stay ready while a rollout begins, and tell nothing of what was deployed. What frameworks
+// and other webhooks add to a pod does not count; what they leave out says nothing.
+bool IsOutdated(const json::Json& pod, const std::string& component,
+                const std::vector<json::Json>& objects);
 
 }  // namespace mindgate::deploy

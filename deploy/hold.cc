@@ -5,7 +5,7 @@
 #include "base/time.h"
 #include "deploy/labels.h"
 #include "json/value.h"
-#include "kube/micro_time.h"
+#include "kube/times.h"
 
 namespace mindgate::deploy {
 namespace {

@@ -1,9 +1,8 @@
-#include "deploy/revision.h"
-
 #include <algorithm>
 
 #include "base/quantity.h"
 #include "deploy/cluster.h"
+#include "deploy/health.h"
 #include "deploy/labels.h"
 #include "json/value.h"
 

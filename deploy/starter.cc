@@ -1,4 +1,4 @@
-#include "deploy/starter.h"
+#include "deploy/application.h"
 
 namespace mindgate::deploy {
 namespace {

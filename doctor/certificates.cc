@@ -8,7 +8,7 @@
 #include "certs/inspect.h"
 #include "certs/pem.h"
 #include "doctor/context.h"
-#include "json/text_at.h"
+#include "json/value.h"
 
 namespace mindgate::doctor {
 namespace {

@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "doctor/context.h"
 #include "doctor/trust.h"
-#include "json/text_at.h"
+#include "json/value.h"
 #include "schemas/kinds.h"
 
 namespace mindgate::doctor {

@@ -2,7 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "doctor/context.h"
-#include "json/text_at.h"
+#include "json/value.h"
 
 namespace mindgate::doctor {
 namespace {

@@ -4,10 +4,10 @@
 
 #include "doctor/context.h"
 #include "doctor/name_list.h"
-#include "json/text_at.h"
+#include "json/value.h"
 #include "kube/reflector.h"
 #include "schemas/names.h"
-#include "schemas/scheduling_gates.h"
+#include "schemas/raw_objects.h"
 
 namespace mindgate::doctor {
 namespace {

@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "json/text_at.h"
+#include "json/value.h"
 #include "schemas/config_load.h"
 
 namespace mindgate::doctor {

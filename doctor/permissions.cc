@@ -7,7 +7,7 @@
 #include "doctor/context.h"
 #include "doctor/installation.h"
 #include "doctor/needs.h"
-#include "json/text_at.h"
+#include "json/value.h"
 #include "schemas/config_load.h"
 
 namespace mindgate::doctor {

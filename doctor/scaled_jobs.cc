@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "doctor/context.h"
-#include "json/text_at.h"
+#include "json/value.h"
 #include "kube/reflector.h"
 #include "schemas/names.h"
 

@@ -5,7 +5,7 @@
 
 #include "base/text.h"
 #include "doctor/context.h"
-#include "json/text_at.h"
+#include "json/value.h"
 #include "kube/label_selector.h"
 
 namespace mindgate::doctor {

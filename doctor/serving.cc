@@ -4,7 +4,7 @@
 
 #include "base/text.h"
 #include "doctor/context.h"
-#include "json/text_at.h"
+#include "json/value.h"
 
 namespace mindgate::doctor {
 namespace {

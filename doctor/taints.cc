@@ -1,8 +1,8 @@
 #include "doctor/context.h"
 #include "doctor/name_list.h"
-#include "json/text_at.h"
+#include "json/value.h"
 #include "kube/reflector.h"
-#include "schemas/faulty_taint.h"
+#include "schemas/raw_objects.h"
 
 namespace mindgate::doctor {
 namespace {

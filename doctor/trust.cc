@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/text.h"
-#include "json/text_at.h"
+#include "json/value.h"
 #include "kube/reflector.h"
 
 namespace mindgate::doctor {

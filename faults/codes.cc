@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 
-#include "base/duration.h"
 #include "base/text.h"
+#include "base/time.h"
 #include "faults/code_files.h"
 
 namespace mindgate::faults {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "json/text_at.h"
+#include "json/value.h"
 
 namespace mindgate::faults {
 namespace {

@@ -1,10 +1,9 @@
-#include "faults/hardware_report.h"
-
 #include <algorithm>
 #include <utility>
 
 #include "base/text.h"
 #include "faults/device_report.h"
+#include "faults/node_faults.h"
 #include "json/decode.h"
 
 namespace mindgate::faults {

@@ -9,6 +9,7 @@
 
 #include "base/time.h"
 #include "faults/levels.h"
+#include "json/value.h"
 
 namespace mindgate::faults {
 
@@ -64,5 +65,13 @@ struct NodeFaults {
 };
 
 using FaultsByNode = std::map<std::string, NodeFaults, std::less<>>;
+
+// {"FaultDevList": [...], "NodeStatus": "UnHealthy"}: what NodeD writes of its machine, and
+// ClusterD of each. What is not understood is added to `problems`.
+HardwareFaults ReadMachine(const json::Value& info, std::vector<std::string>& problems);
+
+// The same of the switches of a node: the device plugin writes FaultCode, a list of texts that are
+// JSON themselves, and ClusterD FaultInfo, a list of objects.
+HardwareFaults ReadSwitches(const json::Value& info, std::vector<std::string>& problems);
 
 }  // namespace mindgate::faults

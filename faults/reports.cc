@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "faults/check_code.h"
 #include "faults/device_report.h"
-#include "faults/hardware_report.h"
+#include "faults/node_faults.h"
 #include "json/decode.h"
 #include "kube/reflector.h"
 #include "kube/understood.h"

@@ -4,7 +4,7 @@
 #include <exception>
 #include <utility>
 
-#include "base/percent.h"
+#include "base/text.h"
 #include "http/refusal.h"
 
 namespace mindgate::http {

@@ -5,7 +5,7 @@
 
 #include "base/text.h"
 #include "json/decode.h"
-#include "json/text_at.h"
+#include "json/value.h"
 #include "kube/line_splitter.h"
 #include "kube/list_text.h"
 #include "kube/page_size.h"

@@ -4,7 +4,7 @@
 #include <limits>
 #include <utility>
 
-#include "kube/micro_time.h"
+#include "kube/times.h"
 
 namespace mindgate::kube {
 namespace {

@@ -9,7 +9,7 @@
 #include "base/mutex.h"
 #include "base/text.h"
 #include "base/thread.h"
-#include "kube/micro_time.h"
+#include "kube/times.h"
 
 namespace mindgate::kube {
 namespace {

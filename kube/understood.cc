@@ -11,8 +11,8 @@ using json::Member;
 using json::Value;
 
 // Where a value stands: a key of an object, or an item of a list.
-struct Place {
-  const Place* above = nullptr;
+struct FieldPlace {
+  const FieldPlace* above = nullptr;
   std::string_view key{};
   size_t index = 0;
   bool in_list = false;
@@ -50,7 +50,7 @@ class Reader {
 
   enum class Outcome { kSame, kChanged, kRefused };
 
-  Outcome Read(Value& value, const Place& at) {
+  Outcome Read(Value& value, const FieldPlace& at) {
     switch (value.type()) {
       case Value::Type::kString:
         return ReadText(value.text(), at);
@@ -64,7 +64,7 @@ class Reader {
   }
 
  private:
-  Outcome Refuse(const Place& at, size_t bytes, size_t most) {
+  Outcome Refuse(const FieldPlace& at, size_t bytes, size_t most) {
     if (out_.problem.empty()) {
       out_.problem = at.Path() + (bytes > most ? " has " + std::to_string(bytes) +
                                                      " bytes, more than " + std::to_string(most)
@@ -73,7 +73,7 @@ class Reader {
     return Outcome::kRefused;
   }
 
-  Outcome ReadText(std::string_view text, const Place& at) {
+  Outcome ReadText(std::string_view text, const FieldPlace& at) {
     const bool name = at.is_name();
     if (!(name ? IsName(text) : IsValue(text))) {
       return Refuse(at, text.size(), name ? kMaxName : kMaxValue);
@@ -82,7 +82,7 @@ class Reader {
     return Outcome::kSame;
   }
 
-  Outcome ReadList(Value& list, const Place& at) {
+  Outcome ReadList(Value& list, const FieldPlace& at) {
     Value* row = nullptr;
     for (size_t i = 0; i < list.size(); ++i) {
       Value item = list[i];
@@ -100,13 +100,13 @@ class Reader {
     return Outcome::kChanged;
   }
 
-  Outcome ReadObject(Value& object, const Place& at) {
+  Outcome ReadObject(Value& object, const FieldPlace& at) {
     const auto members = object.members();
     Member* row = nullptr;
     bool nameless = false;
     for (size_t i = 0; i < members.size(); ++i) {
       Value value = members[i].value;
-      const Place below{.above = &at, .key = members[i].key};
+      const FieldPlace below{.above = &at, .key = members[i].key};
       const Outcome outcome =
           IsValue(below.key) ? Read(value, below) : Refuse(below, below.key.size(), kMaxValue);
       if (outcome == Outcome::kSame) continue;

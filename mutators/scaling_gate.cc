@@ -1,7 +1,7 @@
 
 #include "mutators/families.h"
 #include "schemas/names.h"
-#include "schemas/scheduling_gates.h"
+#include "schemas/raw_objects.h"
 
 namespace mindgate::mutators {
 namespace {

@@ -4,11 +4,9 @@
 #include <nlohmann/json.hpp>
 
 #include "json/pointer.h"
-#include "offline/block_place.h"
 #include "offline/written.h"
 #include "schemas/kinds.h"
-#include "schemas/npu_pods.h"
-#include "schemas/object_name.h"
+#include "schemas/raw_objects.h"
 
 namespace mindgate::offline {
 namespace {

@@ -7,7 +7,6 @@
 #include "json/decode.h"
 #include "json/pointer.h"
 #include "json/yaml.h"
-#include "offline/json_row.h"
 #include "offline/written.h"
 #include "schemas/kinds.h"
 

@@ -8,7 +8,7 @@
 #include "base/print_error.h"
 #include "base/text.h"
 #include "kube/label_selector.h"
-#include "offline/kustomize.h"
+#include "offline/inputs.h"
 #include "schemas/config_load.h"
 
 namespace mindgate::offline {

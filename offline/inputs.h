@@ -48,4 +48,8 @@ std::vector<InputText> ReadInputs(const std::vector<std::string>& paths, std::is
 // The content of a file, at most 64 MiB. The error message does not include the name.
 Result<std::string> ReadFile(const std::string& path);
 
+// The output of `kustomize build FOLDER`, or of `kubectl kustomize FOLDER` if kustomize is not
+// installed.
+InputText BuildKustomization(const std::string& folder);
+
 }  // namespace mindgate::offline

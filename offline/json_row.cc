@@ -1,6 +1,6 @@
-#include "offline/json_row.h"
-
 #include <algorithm>
+
+#include "offline/documents.h"
 
 namespace mindgate::offline {
 namespace {

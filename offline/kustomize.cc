@@ -1,9 +1,8 @@
-#include "offline/kustomize.h"
-
 #include "base/text.h"
 #include "json/limits.h"
 #include "kube/environment.h"
 #include "kube/subprocess.h"
+#include "offline/inputs.h"
 
 namespace mindgate::offline {
 namespace {

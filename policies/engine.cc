@@ -8,7 +8,7 @@
 #include "policies/chip_table.h"
 #include "policies/families.h"
 #include "policies/places.h"
-#include "schemas/object_name.h"
+#include "schemas/raw_objects.h"
 
 namespace mindgate::policies {
 namespace {

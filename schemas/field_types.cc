@@ -6,8 +6,8 @@
 #include <limits>
 #include <set>
 
-#include "base/duration.h"
 #include "base/text.h"
+#include "base/time.h"
 
 namespace mindgate::schemas {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "base/text.h"
 #include "schemas/names.h"
-#include "schemas/owners.h"
+#include "schemas/raw_objects.h"
 #include "schemas/views/adapters.h"
 
 namespace mindgate::schemas {

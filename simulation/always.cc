@@ -4,7 +4,7 @@
 #include <utility>
 #include <variant>
 
-#include "base/duration.h"
+#include "base/time.h"
 
 namespace mindgate::simulation {
 

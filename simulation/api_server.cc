@@ -7,11 +7,10 @@
 #include <utility>
 #include <vector>
 
-#include "base/percent.h"
 #include "base/text.h"
 #include "base/time.h"
 #include "json/decode.h"
-#include "json/text_at.h"
+#include "json/value.h"
 
 namespace mindgate::simulation {
 namespace {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <functional>
 
-#include "base/duration.h"
 #include "base/text.h"
+#include "base/time.h"
 
 namespace mindgate::simulation {
 namespace {

@@ -1,7 +1,7 @@
 #include "simulation/job_expectation.h"
 
-#include "base/duration.h"
 #include "base/text.h"
+#include "base/time.h"
 
 namespace mindgate::simulation {
 namespace {

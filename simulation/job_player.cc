@@ -6,10 +6,10 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "base/duration.h"
 #include "base/text.h"
+#include "base/time.h"
 #include "json/decode.h"
-#include "json/text_at.h"
+#include "json/value.h"
 #include "schemas/names.h"
 #include "simulation/fault_text.h"
 #include "simulation/job_expectation.h"

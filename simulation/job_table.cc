@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/duration.h"
 #include "base/text.h"
+#include "base/time.h"
 #include "faults/codes.h"
 #include "simulation/scenario.h"
 

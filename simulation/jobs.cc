@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/text.h"
-#include "json/text_at.h"
+#include "json/value.h"
 #include "kube/resource.h"
 #include "schemas/names.h"
 #include "simulation/fault_text.h"

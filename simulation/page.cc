@@ -9,9 +9,9 @@
 #include <string_view>
 #include <utility>
 
-#include "base/duration.h"
 #include "base/html.h"
 #include "base/text.h"
+#include "base/time.h"
 
 namespace mindgate::simulation {
 namespace {

@@ -6,8 +6,8 @@
 #include <set>
 #include <utility>
 
-#include "base/duration.h"
 #include "base/text.h"
+#include "base/time.h"
 #include "simulation/always.h"
 #include "simulation/expectation.h"
 #include "simulation/job_player.h"

@@ -4,9 +4,8 @@
 #include <type_traits>
 #include <utility>
 
-#include "base/duration.h"
-#include "base/natural_order.h"
 #include "base/text.h"
+#include "base/time.h"
 #include "json/pointer.h"
 #include "json/yaml.h"
 #include "simulation/scenario.h"

@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "base/duration.h"
 #include "base/text.h"
+#include "base/time.h"
 #include "json/pointer.h"
 #include "schemas/config_table.h"
 #include "simulation/job_table.h"

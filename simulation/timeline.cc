@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "base/duration.h"
+#include "base/time.h"
 
 namespace mindgate::simulation {
 namespace {

@@ -12,7 +12,7 @@
 #include "http/framing.h"
 #include "json/decode.h"
 #include "json/patch.h"
-#include "schemas/object_name.h"
+#include "schemas/raw_objects.h"
 
 namespace mindgate::webhook {
 namespace {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include "base/natural_order.h"
+#include "base/text.h"
 #include "what_if/forecaster.h"
 
 namespace mindgate::what_if {

@@ -4,7 +4,7 @@
 #include <tuple>
 #include <utility>
 
-#include "base/natural_order.h"
+#include "base/text.h"
 
 namespace mindgate::what_if {
 namespace {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <unordered_map>
 
-#include "json/text_at.h"
+#include "json/value.h"
 
 namespace mindgate::what_if {
 namespace {

@@ -6,10 +6,9 @@
 #include <string_view>
 #include <utility>
 
-#include "base/duration.h"
-#include "base/natural_order.h"
+#include "base/time.h"
 #include "base/text.h"
-#include "json/text_at.h"
+#include "json/value.h"
 #include "kube/label_selector.h"
 
 namespace mindgate::what_if {

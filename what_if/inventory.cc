@@ -4,15 +4,13 @@
 #include <limits>
 #include <tuple>
 
-#include "base/natural_order.h"
 #include "base/text.h"
 #include "faults/device_report.h"
-#include "json/text_at.h"
+#include "json/value.h"
 #include "schemas/accelerator.h"
 #include "schemas/names.h"
 #include "schemas/npu.h"
-#include "schemas/owners.h"
-#include "schemas/scheduling_gates.h"
+#include "schemas/raw_objects.h"
 #include "watcher/scaling/pod.h"
 
 namespace mindgate::what_if {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/text.h"
-#include "json/text_at.h"
+#include "json/value.h"
 #include "schemas/names.h"
 
 namespace mindgate::what_if {

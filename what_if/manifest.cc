@@ -10,7 +10,7 @@
 
 #include "base/text.h"
 #include "base/time.h"
-#include "json/text_at.h"
+#include "json/value.h"
 #include "schemas/children.h"
 #include "schemas/names.h"
 #include "schemas/workload.h"

@@ -9,7 +9,7 @@
 
 #include "base/small_optional.h"
 #include "base/text.h"
-#include "json/text_at.h"
+#include "json/value.h"
 #include "schemas/names.h"
 #include "watcher/scaling/instances.h"
 #include "watcher/scaling/service_index.h"

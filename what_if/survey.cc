@@ -9,7 +9,7 @@
 
 #include "faults/device_report.h"
 #include "faults/fault_store.h"
-#include "json/text_at.h"
+#include "json/value.h"
 #include "schemas/names.h"
 #include "watcher/frame/nodes.h"
 #include "watcher/rescheduling/pod.h"

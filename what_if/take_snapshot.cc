@@ -5,7 +5,7 @@
 
 #include "faults/codes.h"
 #include "faults/fault_store.h"
-#include "json/text_at.h"
+#include "json/value.h"
 #include "schemas/names.h"
 #include "what_if/snapshot.h"
 #include "what_if/snapshot_fields.h"

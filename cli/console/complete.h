@@ -31,4 +31,10 @@ Completions Complete(const CLI::App& app, const std::vector<std::string>& words)
 // "word<tab>description" each, then ":4" (nothing else), ":0" (also files) or ":16" (also folders).
 int RunComplete(const CLI::App& app, const std::vector<std::string>& words, Streams& io);
 
+// kKubectl is the program that kubectl calls to complete `kubectl mindgate ...`.
+enum class Shell { kBash, kZsh, kFish, kKubectl };
+
+// The script that makes a shell use `mindgate __complete`.
+std::string CompletionScript(Shell shell);
+
 }  // namespace mindgate::cli

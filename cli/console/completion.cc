@@ -1,10 +1,9 @@
-#include "cli/console/completion.h"
-
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <ostream>
 
 #include "cli/console/commands.h"
+#include "cli/console/complete.h"
 
 namespace mindgate::cli {
 namespace {

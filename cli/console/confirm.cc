@@ -1,9 +1,8 @@
-#include "cli/console/confirm.h"
-
 #include <istream>
 #include <ostream>
 
 #include "base/text.h"
+#include "cli/console/terminal.h"
 
 namespace mindgate::cli {
 

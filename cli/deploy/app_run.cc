@@ -6,10 +6,10 @@
 #include <CLI/CLI.hpp>
 #include <ostream>
 
-#include "base/duration.h"
 #include "base/print_error.h"
 #include "base/text.h"
 #include "base/thread.h"
+#include "base/time.h"
 #include "cli/console/service.h"
 #include "cli/deploy/deploy.h"
 #include "kube/environment.h"

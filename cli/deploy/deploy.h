@@ -1,15 +1,21 @@
 #pragma once
 
 #include <chrono>
+#include <nlohmann/json.hpp>
 #include <optional>
+#include <stop_token>
 #include <string>
+#include <vector>
 
+#include "base/time.h"
 #include "cli/console/flags.h"
 #include "cli/console/output.h"
 #include "cli/console/paint.h"
 #include "cli/console/streams.h"
 #include "deploy/application.h"
+#include "deploy/plan.h"
 #include "kube/access.h"
+#include "kube/client.h"
 
 namespace mindgate::cli {
 
@@ -22,6 +28,7 @@ struct DeployOptions {
   int64_t revision = 0;
   std::string config_file = {};  // mindgate.yaml; empty: the defaults
   std::optional<deploy::Framework> init = {};
+  bool scripts = false;  // with init: the start scripts instead
   std::optional<deploy::Framework> schema = {};
   bool function = false;  // KRM function
   DryRun dry_run = DryRun::kNone;
@@ -41,5 +48,14 @@ struct DeployOptions {
 // Deploys an application, or shows what that would do. Objects, differences and steps on `io.out`,
 // all else on `io.err`. Runs until it is done, or until SIGTERM or SIGINT.
 int RunDeploy(const DeployOptions& options, Streams& io);
+
+// What of an application finds no room on the cluster as it is now: with the pods that run there,
+// gangs, taints, node selectors and super pods, as `mindgate what-if --manifest` places it. Notes,
+// since others may leave; its own pods of before do. `objects`: those of the application, and the
+// runtime that they name. A cluster that may not be read is a note as well. Writes nothing.
+std::vector<deploy::Blocker> LackOfRoom(kube::Client& client, Time now,
+                                        const deploy::Application& application,
+                                        const std::vector<json::Json>& objects,
+                                        const std::stop_token& stop);
 
 }  // namespace mindgate::cli

@@ -1,14 +1,13 @@
-#include "cli/deploy/deploy_fit.h"
-
 #include <list>
 #include <optional>
 #include <set>
 #include <utility>
 
 #include "base/text.h"
+#include "cli/deploy/deploy.h"
 #include "deploy/cluster.h"
 #include "json/decode.h"
-#include "json/text_at.h"
+#include "json/value.h"
 #include "what_if/forecast.h"
 #include "what_if/snapshot.h"
 

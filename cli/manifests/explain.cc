@@ -15,8 +15,6 @@
 #include "cli/console/commands.h"
 #include "cli/console/print.h"
 #include "cli/console/terminal.h"
-#include "cli/manifests/explain_fault.h"
-#include "cli/manifests/explain_print.h"
 #include "cli/manifests/rule_text.h"
 #include "mutators/mutator.h"
 #include "offline/evaluate.h"

@@ -1,9 +1,14 @@
 #pragma once
 
+#include <iosfwd>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
+#include "cli/console/paint.h"
+#include "cli/console/streams.h"
 #include "cli/manifests/apply.h"
+#include "offline/decide.h"
 
 namespace mindgate::cli {
 
@@ -20,5 +25,19 @@ struct ExplainOptions {
 
 // Explains the effect of each rule on objects, or prints the documentation of rules.
 int RunExplain(const ExplainOptions& options, Streams& io);
+
+// What fault codes of MindCluster mean, and what they lead to by the labels of a job. Output "text"
+// or "json". Returns kExitUnusable for a code that MindCluster does not ship.
+int ExplainFaults(const std::vector<std::string>& codes, const std::string& output, ColorMode color,
+                  Streams& io);
+
+// For decisions made with Options::explain: prints every change, every withheld edit and every rule
+// that did not pass, each with its reason. Other rules are counted or, with `all`, listed. Lines
+// are wrapped at `width` columns. Inputs with a fault are left out.
+void PrintExplanation(const std::vector<offline::Decision>& decisions, bool all, const Paint& paint,
+                      size_t width, std::ostream& out);
+
+nlohmann::ordered_json ExplanationJson(const std::vector<offline::Decision>& decisions,
+                                       const offline::Skipped& skipped);
 
 }  // namespace mindgate::cli

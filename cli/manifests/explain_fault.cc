@@ -1,5 +1,3 @@
-#include "cli/manifests/explain_fault.h"
-
 #include <algorithm>
 #include <cctype>
 #include <nlohmann/json.hpp>
@@ -12,6 +10,7 @@
 #include "base/text.h"
 #include "cli/console/print.h"
 #include "cli/console/terminal.h"
+#include "cli/manifests/explain.h"
 #include "faults/codes.h"
 #include "offline/results_json.h"
 

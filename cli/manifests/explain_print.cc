@@ -1,5 +1,3 @@
-#include "cli/manifests/explain_print.h"
-
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -8,6 +6,7 @@
 
 #include "base/text.h"
 #include "cli/console/terminal.h"
+#include "cli/manifests/explain.h"
 #include "json/pointer.h"
 #include "offline/results_json.h"
 #include "policies/engine.h"

@@ -1,7 +1,6 @@
-#include "cli/status/grace.h"
-
-#include "base/duration.h"
 #include "base/text.h"
+#include "base/time.h"
+#include "cli/status/status.h"
 
 namespace mindgate::cli {
 

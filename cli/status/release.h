@@ -57,4 +57,19 @@ int ReleaseEach(size_t count, size_t missing, const std::function<bool()>& is_co
                 const std::function<Released(size_t)>& release, const ReleaseOptions& options,
                 const ReleaseWords& words, Streams& io);
 
+struct ReleaseGatesOptions : ReleaseOptions {
+  bool all_namespaces = false;
+};
+
+// Opens the scheduling gates of mindgate. Returns kExitDenied if some stay closed, a named pod has
+// none or the user declines, and kExitUnusable if no pods are selected, confirmation is impossible
+// or the cluster cannot be reached.
+int RunReleaseGates(const ReleaseGatesOptions& options, Streams& io);
+
+// Takes the taint mindgate.io/faulty:NoSchedule from nodes, and touches nothing else of them: each
+// change holds for the resourceVersion that was read, and is made again for a newer one. Returns
+// kExitDenied if some stay, a named node has none or the user declines, and kExitUnusable if no
+// nodes are selected, confirmation is impossible or the cluster cannot be reached.
+int RunReleaseNodes(const ReleaseOptions& options, Streams& io);
+
 }  // namespace mindgate::cli

@@ -1,5 +1,3 @@
-#include "cli/status/release_gates.h"
-
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
@@ -9,11 +7,12 @@
 #include "base/print_error.h"
 #include "base/text.h"
 #include "cli/console/commands.h"
-#include "cli/console/confirm.h"
 #include "cli/console/connection.h"
 #include "cli/console/kube_flags.h"
+#include "cli/console/terminal.h"
+#include "cli/status/release.h"
 #include "kube/reflector.h"
-#include "schemas/scheduling_gates.h"
+#include "schemas/raw_objects.h"
 #include "watcher/scaling/gates.h"
 
 namespace mindgate::cli {

@@ -1,5 +1,3 @@
-#include "cli/status/release_nodes.h"
-
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -10,13 +8,14 @@
 #include "base/print_error.h"
 #include "base/text.h"
 #include "cli/console/commands.h"
-#include "cli/console/confirm.h"
 #include "cli/console/connection.h"
 #include "cli/console/kube_flags.h"
+#include "cli/console/terminal.h"
+#include "cli/status/release.h"
 #include "json/decode.h"
-#include "json/text_at.h"
+#include "json/value.h"
 #include "kube/reflector.h"
-#include "schemas/faulty_taint.h"
+#include "schemas/raw_objects.h"
 #include "watcher/rescheduling/isolation.h"
 
 namespace mindgate::cli {

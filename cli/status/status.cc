@@ -22,7 +22,6 @@
 #include "cli/console/flags.h"
 #include "cli/console/kube_flags.h"
 #include "cli/console/service.h"
-#include "cli/status/status_app.h"
 #include "cli/status/status_faults.h"
 #include "cli/status/status_print.h"
 #include "kube/reflector.h"

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <optional>
 #include <string>
 #include <tl/expected.hpp>
@@ -11,6 +12,7 @@
 #include "cli/console/streams.h"
 #include "cli/status/status_print.h"
 #include "kube/access.h"
+#include "kube/client.h"
 
 namespace mindgate::cli {
 
@@ -40,5 +42,15 @@ tl::expected<StatusReport, std::string> LookAtScaling(Connection& connection, co
 // why, and whether a watcher enforces it. Returns kExitUnusable if the cluster cannot be reached,
 // kExitNotFound if a named service was not found. With `watch`, runs until SIGTERM or SIGINT.
 int RunStatus(const StatusOptions& options, Streams& io);
+
+// "evicted, and deleted by force after 15 minutes": what becomes of pods under fault-scheduling
+// grace. `grace_over_time` is that of mindgate.yaml.
+std::string EvictedText(std::chrono::seconds grace_over_time);
+
+// Shows how the application that the one name of `options` means is; nothing when there is none.
+// Returns kExitDone for a healthy application, else kExitDenied; kExitNotFound when it goes while
+// it is watched. `pauses`: between two looks; null: real ones.
+std::optional<int> RunAppStatus(const StatusOptions& options, Streams& io,
+                                kube::Sleeper* pauses = nullptr);
 
 }  // namespace mindgate::cli

@@ -1,5 +1,3 @@
-#include "cli/status/status_app.h"
-
 #include <nlohmann/json.hpp>
 #include <ostream>
 #include <set>
@@ -10,6 +8,7 @@
 #include "cli/console/connection.h"
 #include "cli/deploy/app_run.h"
 #include "cli/deploy/deploy.h"
+#include "cli/status/status.h"
 #include "cli/status/status_faults.h"
 #include "cli/status/status_print.h"
 #include "deploy/health.h"

@@ -6,12 +6,11 @@
 #include <utility>
 
 #include "base/clock.h"
-#include "base/natural_order.h"
 #include "base/print_error.h"
 #include "base/text.h"
 #include "cli/console/connection.h"
-#include "cli/status/grace.h"
 #include "cli/status/snapshot.h"
+#include "cli/status/status.h"
 #include "cli/status/status_print.h"
 #include "cli/status/watcher_events.h"
 #include "what_if/survey.h"

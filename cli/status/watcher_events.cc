@@ -4,9 +4,9 @@
 #include <array>
 #include <utility>
 
-#include "json/text_at.h"
-#include "kube/event_time.h"
+#include "json/value.h"
 #include "kube/reflector.h"
+#include "kube/times.h"
 #include "schemas/names.h"
 
 namespace mindgate::cli {

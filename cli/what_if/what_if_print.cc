@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "cli/console/output.h"
 #include "cli/console/print.h"
-#include "cli/status/grace.h"
+#include "cli/status/status.h"
 #include "offline/results_json.h"
 
 namespace mindgate::cli {

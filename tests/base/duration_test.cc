@@ -1,8 +1,8 @@
-#include "base/duration.h"
-
 #include <gtest/gtest.h>
 
 #include <optional>
+
+#include "base/time.h"
 
 namespace mindgate {
 namespace {

@@ -1,11 +1,11 @@
-#include "base/natural_order.h"
-
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
 #include <algorithm>
 #include <string>
 #include <vector>
+
+#include "base/text.h"
 
 namespace mindgate {
 namespace {

@@ -1,6 +1,6 @@
-#include "base/percent.h"
-
 #include <gtest/gtest.h>
+
+#include "base/text.h"
 
 namespace mindgate {
 namespace {

@@ -8,7 +8,7 @@
 #include "cli/deploy/deploy.h"
 #include "json/decode.h"
 #include "kube/fake_api_server.h"
-#include "kube/micro_time.h"
+#include "kube/times.h"
 #include "support/cli.h"
 #include "support/deploy_cluster.h"
 #include "support/deploy_configs.h"

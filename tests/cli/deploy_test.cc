@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "deploy/starter.h"
+#include "deploy/application.h"
 #include "json/decode.h"
 #include "kube/fake_api_server.h"
 #include "support/cli.h"

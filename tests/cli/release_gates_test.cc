@@ -1,10 +1,9 @@
-#include "cli/status/release_gates.h"
-
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "cli/status/release.h"
 #include "kube/fake_api_server.h"
 #include "support/cli.h"
 

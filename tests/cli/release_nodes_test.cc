@@ -1,11 +1,10 @@
-#include "cli/status/release_nodes.h"
-
 #include <gtest/gtest.h>
 
 #include <future>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "cli/status/release.h"
 #include "kube/fake_api_server.h"
 #include "support/cli.h"
 

@@ -1,11 +1,10 @@
-#include "cli/status/status_app.h"
-
 #include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "cli/deploy/deploy.h"
+#include "cli/status/status.h"
 #include "json/decode.h"
 #include "json/yaml.h"
 #include "kube/client_fixture.h"

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "cli/status/grace.h"
+#include "cli/status/status.h"
 #include "kube/fake_api_server.h"
 #include "support/cli.h"
 #include "support/golden.h"

@@ -1,5 +1,3 @@
-#include "deploy/app_events.h"
-
 #include <gmock/gmock.h>
 
 #include <utility>

@@ -9,7 +9,7 @@
 
 #include "fuzz/require.h"
 #include "json/decode.h"
-#include "json/text_at.h"
+#include "json/value.h"
 #include "watcher/rescheduling/state_store.h"
 
 namespace {

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "fuzz/require.h"
-#include "json/text_at.h"
+#include "json/value.h"
 #include "what_if/forecast.h"
 #include "what_if/hypothesis.h"
 #include "what_if/inventory.h"

@@ -1,5 +1,3 @@
-#include "kube/event_time.h"
-
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -7,6 +5,7 @@
 #include <vector>
 
 #include "json/decode.h"
+#include "kube/times.h"
 
 namespace mindgate::kube {
 namespace {

@@ -5,7 +5,7 @@
 #include <map>
 #include <thread>
 
-#include "json/text_at.h"
+#include "json/value.h"
 #include "kube/client_fixture.h"
 #include "kube/fake_api_server.h"
 #include "support/eventually.h"

@@ -6,7 +6,7 @@
 #include <sstream>
 
 #include "offline/evaluate.h"
-#include "schemas/object_name.h"
+#include "schemas/raw_objects.h"
 
 namespace mindgate::offline {
 namespace {

@@ -1,10 +1,9 @@
-#include "schemas/npu_pods.h"
-
 #include <gtest/gtest.h>
 
 #include <optional>
 #include <string>
 
+#include "schemas/raw_objects.h"
 #include "support/objects.h"
 
 // Objects of kinds that mindgate does not handle.

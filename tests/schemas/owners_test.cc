@@ -1,5 +1,3 @@
-#include "schemas/owners.h"
-
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -7,7 +5,8 @@
 #include <utility>
 
 #include "json/decode.h"
-#include "json/text_at.h"
+#include "json/value.h"
+#include "schemas/raw_objects.h"
 
 namespace mindgate::schemas {
 namespace {

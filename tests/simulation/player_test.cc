@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/duration.h"
+#include "base/time.h"
 #include "simulation/cluster.h"
 
 namespace mindgate::simulation {

@@ -14,7 +14,7 @@
 
 #include "base/mutex.h"
 #include "json/decode.h"
-#include "json/text_at.h"
+#include "json/value.h"
 #include "schemas/names.h"
 #include "support/dice.h"
 #include "watcher/history_replica.h"

@@ -4,10 +4,10 @@
 #include <array>
 #include <string_view>
 
-#include "json/text_at.h"
+#include "json/value.h"
 #include "schemas/kinds.h"
 #include "schemas/names.h"
-#include "schemas/owners.h"
+#include "schemas/raw_objects.h"
 
 namespace mindgate::watcher::ended_servers {
 namespace {

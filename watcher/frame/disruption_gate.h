@@ -17,7 +17,6 @@
 #include "watcher/frame/leader_client.h"
 #include "watcher/frame/term.h"
 #include "watcher/frame/term_clock.h"
-#include "watcher/frame/writer.h"
 
 namespace mindgate::watcher {
 

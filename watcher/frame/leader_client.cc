@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "json/text_at.h"
+#include "json/value.h"
 
 namespace mindgate::watcher {
 namespace {

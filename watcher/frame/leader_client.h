@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -8,9 +9,22 @@
 #include "json/projection.h"
 #include "kube/client.h"
 #include "watcher/frame/term.h"
-#include "watcher/frame/writer.h"
 
 namespace mindgate::watcher {
+
+// The client that changes the cluster, as controllers hold it: they hand it on to a LeaderClient,
+// which sends nothing destructive, or to the DisruptionGate, and can send nothing themselves. The
+// client must have LeaderClient::kOptions and outlive all copies.
+class Writer {
+ public:
+  Writer(kube::Client& client) : client_(&client) {}  // NOLINT(google-explicit-constructor)
+
+ private:
+  friend class LeaderClient;
+  friend class DestructiveClient;
+
+  kube::Client* client_;
+};
 
 // Calls that change the cluster, made under a term: none is sent once the term is over, and one
 // that is under way ends with it. Both are kube::Reason::kStopped. What cannot be undone, or takes

@@ -4,8 +4,8 @@
 #include <optional>
 #include <utility>
 
-#include "schemas/faulty_taint.h"
 #include "schemas/names.h"
+#include "schemas/raw_objects.h"
 #include "watcher/frame/conditions.h"
 
 namespace mindgate::watcher {

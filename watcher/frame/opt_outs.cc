@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "json/decode.h"
-#include "json/text_at.h"
+#include "json/value.h"
 #include "schemas/kinds.h"
 #include "schemas/names.h"
-#include "schemas/owners.h"
+#include "schemas/raw_objects.h"
 
 namespace mindgate::watcher {
 namespace {

@@ -18,9 +18,9 @@
 #include "schemas/config.h"
 #include "watcher/frame/controller.h"
 #include "watcher/frame/decision_log.h"
+#include "watcher/frame/leader_client.h"
 #include "watcher/frame/pods.h"
 #include "watcher/frame/reconcile_loop.h"
-#include "watcher/frame/writer.h"
 #include "watcher/gang_repair/decision.h"
 #include "watcher/gang_repair/state.h"
 

@@ -5,13 +5,12 @@
 #include <utility>
 
 #include "base/text.h"
-#include "json/text_at.h"
+#include "json/value.h"
 #include "schemas/accelerator.h"
 #include "schemas/names.h"
 #include "schemas/npu.h"
-#include "schemas/owners.h"
+#include "schemas/raw_objects.h"
 #include "schemas/rollout.h"
-#include "schemas/scheduling_gates.h"
 
 namespace mindgate::watcher::gang_repair {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "faults/check_code.h"
 #include "json/decode.h"
-#include "json/text_at.h"
+#include "json/value.h"
 
 namespace mindgate::watcher::rescheduling {
 namespace {

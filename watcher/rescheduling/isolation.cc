@@ -5,9 +5,9 @@
 #include <nlohmann/json.hpp>
 
 #include "json/decode.h"
-#include "json/text_at.h"
-#include "schemas/faulty_taint.h"
+#include "json/value.h"
 #include "schemas/names.h"
+#include "schemas/raw_objects.h"
 
 namespace mindgate::watcher::rescheduling {
 namespace {

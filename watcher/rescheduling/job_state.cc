@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/text.h"
-#include "json/text_at.h"
+#include "json/value.h"
 
 namespace mindgate::watcher::rescheduling {
 namespace {

@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "faults/device_report.h"
 #include "json/decode.h"
-#include "json/text_at.h"
+#include "json/value.h"
 
 namespace mindgate::watcher::rescheduling {
 

@@ -6,9 +6,9 @@
 
 #include "base/text.h"
 #include "faults/device_report.h"
-#include "json/text_at.h"
+#include "json/value.h"
 #include "schemas/names.h"
-#include "schemas/owners.h"
+#include "schemas/raw_objects.h"
 #include "watcher/frame/conditions.h"
 
 namespace mindgate::watcher::rescheduling {

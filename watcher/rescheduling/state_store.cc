@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "json/decode.h"
-#include "json/text_at.h"
+#include "json/value.h"
 
 namespace mindgate::watcher::rescheduling {
 namespace {

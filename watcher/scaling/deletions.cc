@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "json/text_at.h"
+#include "json/value.h"
 #include "watcher/scaling/run.h"
 
 // What takes pods away: instances that have found no room return behind the gate, and instances

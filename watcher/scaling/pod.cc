@@ -5,11 +5,10 @@
 #include <utility>
 
 #include "base/text.h"
-#include "json/text_at.h"
+#include "json/value.h"
 #include "schemas/names.h"
 #include "schemas/npu.h"
-#include "schemas/owners.h"
-#include "schemas/scheduling_gates.h"
+#include "schemas/raw_objects.h"
 
 namespace mindgate::watcher::scaling {
 namespace {

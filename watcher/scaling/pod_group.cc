@@ -4,7 +4,7 @@
 #include <string_view>
 #include <utility>
 
-#include "json/text_at.h"
+#include "json/value.h"
 #include "schemas/names.h"
 #include "schemas/npu.h"
 

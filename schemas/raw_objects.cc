@@ -1,13 +1,50 @@
-#include "schemas/npu_pods.h"
+#include "schemas/raw_objects.h"
 
 #include <algorithm>
 #include <utility>
 #include <vector>
 
 #include "json/pointer.h"
+#include "schemas/names.h"
 #include "schemas/npu.h"
 
 namespace mindgate::schemas {
+
+std::string ObjectName(const json::Value& object) {
+  const json::Value* metadata = json::Find(object, "metadata");
+  std::string name(json::FindString(metadata, "name").value_or(""));
+  if (!name.empty()) return name;
+  name = json::FindString(metadata, "generateName").value_or("");
+  return name.empty() ? name : name + std::string(kGeneratedSuffix);
+}
+
+const json::Value* ControllerOf(const json::Value* metadata) {
+  const json::Value* owners = json::Find(metadata, "ownerReferences");
+  if (!json::IsArray(owners)) return nullptr;
+  for (const json::Value& owner : *owners) {
+    if (json::AsBool(json::Find(owner, "controller")).value_or(false)) return &owner;
+  }
+  return nullptr;
+}
+
+std::optional<size_t> PlaceOfScalingGate(const json::Value* gates) {
+  for (size_t i = 0; json::IsArray(gates) && i < gates->size(); ++i) {
+    if (json::FindString((*gates)[i], "name") == kScalingGate) return i;
+  }
+  return std::nullopt;
+}
+
+std::optional<size_t> PlaceOfFaultyTaint(const json::Value* taints) {
+  for (size_t i = 0; json::IsArray(taints) && i < taints->size(); ++i) {
+    const json::Value& taint = (*taints)[i];
+    if (json::FindString(taint, "key") == kFaultyNode &&
+        json::FindString(taint, "effect") == kFaultyTaintEffect) {
+      return i;
+    }
+  }
+  return std::nullopt;
+}
+
 namespace {
 
 using json::Value;

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "base/time.h"
 #include "json/json.h"
 #include "json/projection.h"
 #include "json/value.h"
@@ -18,5 +19,13 @@ std::string LastTimeOf(const json::Json& event);
 
 // What it reads.
 std::vector<json::Projection::Path> LastTimeFields();
+
+// A time as Kubernetes' MicroTime, whose parser wants all six digits (k8s.io/apimachinery
+// pkg/apis/meta/v1/micro_time.go): "2026-12-31T12:00:00.000000Z".
+inline std::string FormatMicroTime(Time time) {
+  std::string text = FormatTime(time);
+  text.insert(text.size() - 1, ".000000");
+  return text;
+}
 
 }  // namespace mindgate::kube

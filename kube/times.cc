@@ -1,12 +1,13 @@
-#include "kube/event_time.h"
+#include "kube/times.h"
 
 #include <array>
 #include <nlohmann/json.hpp>
 #include <string_view>
 
-#include "json/text_at.h"
+#include "json/value.h"
 
 namespace mindgate::kube {
+
 namespace {
 
 // A parent and a member, or a member alone; the first that is there counts.

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "json/value.h"
+
+// What is read of objects as the API server has them, without a view.
+namespace mindgate::schemas {
+
+// What follows a generateName until the API server has chosen the name: five characters.
+inline constexpr std::string_view kGeneratedSuffix = "*****";
+
+// The name of an object for people and for patterns: metadata.name, or "legacy-*****" of
+// metadata.generateName "legacy-"; empty when it has neither.
+std::string ObjectName(const json::Value& object);
+
+// The entry of metadata.ownerReferences that is the controller of the object; null when it has
+// none. The API server lets an object have one at most (kubernetes:
+// apimachinery/pkg/api/validation/objectmeta.go); of more the first counts.
+const json::Value* ControllerOf(const json::Value* metadata);
+
+// Where the gate of elastic scaling is in a pod's spec.schedulingGates; nothing: it has none, or
+// `gates` is null or not a list. The API server refuses a name that is there twice.
+std::optional<size_t> PlaceOfScalingGate(const json::Value* gates);
+
+// The taint of a node that the watcher isolates, as kubectl writes it: kFaultyNode and its effect.
+inline constexpr std::string_view kFaultyTaint = "mindgate.io/faulty:NoSchedule";
+inline constexpr std::string_view kFaultyTaintEffect = "NoSchedule";
+
+// Where it is in a node's spec.taints; nothing: it has none, or `taints` is null or not a list. The
+// same key with another effect is not ours. The API server refuses a pair that is there twice.
+std::optional<size_t> PlaceOfFaultyTaint(const json::Value* taints);
+
+// Where an object of a kind that mindgate does not handle holds a pod spec whose containers ask for
+// NPUs: the pointer of the first one, "/spec/workerGroupSpecs/0/template/spec". A pod spec is an
+// object with a list `containers`, wherever it stands: that is so with RayCluster, PyTorchJob,
+// JobSet, CloneSet and the like. No more than kMaxMembers members are visited.
+std::optional<std::string> FindNpuPods(const json::Value& object);
+
+inline constexpr size_t kMaxMembers = 100'000;
+
+}  // namespace mindgate::schemas
