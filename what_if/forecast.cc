@@ -54,6 +54,15 @@ Forecast ForecastOf(const Ground& ground, const Hypothesis& hypothesis) {
   return Compare(Settle(ground, {}), Settle(ground, hypothesis));
 }
 
+WithManifests RunManifests(const Ground& ground, const std::vector<ManifestObject>& manifests,
+                           const schemas::ViewOptions& options) {
+  Applied applied = Apply(ground.snapshot, manifests, options);
+  const Ground planned(applied.snapshot);
+  const Settled settled = Settle(planned, {});
+  return {AfterSettling(planned, settled), Compare(Settle(ground, {}), settled),
+          std::move(applied.problems)};
+}
+
 }  // namespace
 
 std::string_view ActionName(Action action) {
@@ -132,15 +141,17 @@ Answer AnswerOf(const ClusterSnapshot& snapshot, const std::vector<ManifestObjec
     answer.happens = ForecastOf(ground, hypothesis);
     return answer;
   }
-  Applied applied = Apply(snapshot, manifests, options);
-  answer.problems.insert(answer.problems.end(), applied.problems.begin(), applied.problems.end());
-  const Ground with_manifests(applied.snapshot);
-  const Settled settled = Settle(with_manifests, {});
-  answer.applied = Compare(Settle(ground, {}), settled);
-  if (!hypothesis.empty()) {
-    answer.happens = ForecastOf(AfterSettling(with_manifests, settled), hypothesis);
-  }
+  WithManifests with = RunManifests(ground, manifests, options);
+  answer.problems.insert(answer.problems.end(), with.problems.begin(), with.problems.end());
+  answer.applied = std::move(with.applied);
+  if (!hypothesis.empty()) answer.happens = ForecastOf(with.snapshot, hypothesis);
   return answer;
+}
+
+WithManifests RunManifests(const ClusterSnapshot& snapshot,
+                           const std::vector<ManifestObject>& manifests,
+                           const schemas::ViewOptions& options) {
+  return RunManifests(Ground(snapshot), manifests, options);
 }
 
 Forecast Compare(const Settled& before, const Settled& after) {

@@ -126,6 +126,16 @@ struct Answer {
   bool fine() const { return (!applied || applied->fine()) && (!happens || happens->fine()); }
 };
 
+// A cluster once manifests are applied and what they make is placed.
+struct WithManifests {
+  ClusterSnapshot snapshot;
+  Forecast applied{};                   // what became of it
+  std::vector<std::string> problems{};  // what could not be taken into account, for people
+};
+WithManifests RunManifests(const ClusterSnapshot& snapshot,
+                           const std::vector<ManifestObject>& manifests,
+                           const schemas::ViewOptions& options = {});
+
 // First the manifests are applied, then the hypothesis comes true. `options` as for Apply.
 Answer AnswerOf(const ClusterSnapshot& snapshot, const std::vector<ManifestObject>& manifests,
                 const Hypothesis& hypothesis, const schemas::ViewOptions& options = {});

@@ -53,10 +53,12 @@ bool NeedsAPlace(Loss loss) {
 
 }  // namespace
 
-Forecaster::Forecaster(const Ground& ground)
-    : ground_(ground), faults_(ground.reported), board_(ground) {
+Forecaster::Forecaster(const Ground& ground, const Hypothesis& base)
+    : ground_(ground), drained_(DrainedNodes(base)), faults_(ground.reported), board_(ground) {
+  Suppose(base, ground.inventory, faults_);
   const Part whole = Whole(ground);
-  before_ = SettlePart(ground, whole, {faults_, none_}, whole.pods, {}, board_);
+  before_ = SettlePart(ground, whole, {faults_, drained_}, whole.pods,
+                       NodesOf(base, ground.inventory), board_);
   FindThoseThatWait();
   for (const auto& [key, instance] : before_.instances) {
     const InstanceForecast& told = instance.told;
@@ -130,12 +132,13 @@ Settled Forecaster::SettleWith(const Hypothesis& hypothesis, const Names& draine
   Suppose(hypothesis, ground_.inventory, faults_);
   Settled after = SettlePart(ground_, part, {faults_, drained}, pods, nodes, board_, wake);
   saved_faults.PutBack();
-  board_.Restore({faults_, none_}, pods, std::move(saved), nodes);
+  board_.Restore({faults_, drained_}, pods, std::move(saved), nodes);
   return after;
 }
 
 Forecast Forecaster::Of(const Hypothesis& hypothesis) {
-  const Names drained = DrainedNodes(hypothesis);
+  Names drained = DrainedNodes(hypothesis);
+  drained.insert(drained_.begin(), drained_.end());
   const Inventory& inventory = ground_.inventory;
   const std::vector<size_t> nodes = NodesOf(hypothesis, inventory);
   std::set<size_t> families = placing_;

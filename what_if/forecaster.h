@@ -18,8 +18,9 @@ namespace mindgate::what_if {
 // pods that it concerns, and of those that move in any case. One thread at a time.
 class Forecaster {
  public:
-  // `ground` must outlive it.
-  explicit Forecaster(const Ground& ground);
+  // Each question is asked in addition to `base`, and its forecast is what becomes worse by it.
+  // `ground` must outlive the forecaster.
+  explicit Forecaster(const Ground& ground, const Hypothesis& base = {});
 
   Forecast Of(const Hypothesis& hypothesis);
 
@@ -40,9 +41,9 @@ class Forecaster {
                      const std::vector<size_t>& also, std::set<size_t>& woken);
 
   const Ground& ground_;
-  const std::set<std::string, std::less<>> none_{};  // nodes that are drained without a question
-  SurveyedFaults faults_;  // those that are reported, but while a question is answered
-  Board board_;            // likewise without a hypothesis
+  const std::set<std::string, std::less<>> drained_;  // without a question
+  SurveyedFaults faults_;                             // likewise, but while a question is answered
+  Board board_;                                       // likewise
   Settled before_;
   std::set<size_t> placing_;  // families that place pods without a hypothesis
   std::vector<Sleeper> sleepers_;

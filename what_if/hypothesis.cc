@@ -6,8 +6,8 @@
 #include <string_view>
 #include <utility>
 
-#include "base/time.h"
 #include "base/text.h"
+#include "base/time.h"
 #include "json/value.h"
 #include "kube/label_selector.h"
 
@@ -314,6 +314,17 @@ void Suppose(const Hypothesis& hypothesis, const Inventory& inventory, SurveyedF
     const auto node = faults.nodes.find(name);
     if (node != faults.nodes.end() && node->second.IsClean()) faults.nodes.erase(node);
   }
+}
+
+Hypothesis Together(Hypothesis one, const Hypothesis& other) {
+  const auto append = [](auto& all, const auto& more) {
+    all.insert(all.end(), more.begin(), more.end());
+  };
+  append(one.lost, other.lost);
+  append(one.chips, other.chips);
+  append(one.codes, other.codes);
+  append(one.drains, other.drains);
+  return one;
 }
 
 std::set<std::string, std::less<>> DrainedNodes(const Hypothesis& hypothesis) {

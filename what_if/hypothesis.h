@@ -64,6 +64,9 @@ tl::expected<Hypothesis, std::vector<Problem>> ReadQuestion(const Question& ques
 // from changes nothing. Only the faults of NodesOf change.
 void Suppose(const Hypothesis& hypothesis, const Inventory& inventory, SurveyedFaults& faults);
 
+// All of both.
+Hypothesis Together(Hypothesis one, const Hypothesis& other);
+
 std::set<std::string, std::less<>> DrainedNodes(const Hypothesis& hypothesis);
 // All that it names.
 std::set<std::string, std::less<>> NodesOf(const Hypothesis& hypothesis);

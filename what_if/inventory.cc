@@ -41,6 +41,13 @@ std::map<std::string, int64_t> Quantities(const Value* map) {
   return quantities;
 }
 
+void AddDevices(const Value* map, std::set<std::string, std::less<>>& devices) {
+  if (!json::IsObject(map)) return;
+  for (const auto& [key, value] : map->members()) {
+    if (IsDevice(key)) devices.emplace(key);
+  }
+}
+
 // "huawei.com/Ascend910" for "Ascend910-3".
 std::string ResourceOf(std::string_view chip) {
   return std::string(schemas::kResourcePrefix) + std::string(chip.substr(0, chip.rfind('-')));
@@ -87,7 +94,10 @@ Node NodeOf(const Value& object) {
         {json::TextAt(taint, {"key"}), json::TextAt(taint, {"value"}), std::move(effect)});
   }
   node.allocatable = Quantities(json::FindPath(object, {"status", "allocatable"}));
+  AddDevices(json::FindPath(object, {"status", "allocatable"}), node.devices);
+  AddDevices(json::FindPath(object, {"status", "capacity"}), node.devices);
   ReadChips(object, node);
+  for (const auto& [resource, chips] : node.chips) node.devices.insert(resource);
   return node;
 }
 
@@ -105,6 +115,22 @@ void ReadNeeds(const Value& object, Pod& pod) {
     if (count <= pod.npus) continue;
     pod.npus = count;
     pod.resource = resource;
+  }
+}
+
+// A device that no node has keeps a pod from everywhere, whatever else it asks for.
+void ReadAbsentDevice(const std::set<std::string, std::less<>>& devices, Pod& pod) {
+  const Value* containers = json::FindPath(*pod.entry, {"spec", "containers"});
+  for (size_t i = 0; json::IsArray(containers) && i < containers->size(); ++i) {
+    const Value* limits = json::FindPath((*containers)[i], {"resources", "limits"});
+    if (!json::IsObject(limits)) continue;
+    for (const auto& [resource, amount] : limits->members()) {
+      const int64_t count = schemas::WholeQuantity(&amount).value_or(0);
+      if (count < 1 || !IsDevice(resource) || devices.contains(resource)) continue;
+      pod.resource = resource;
+      pod.npus = std::min(count, kMaxChips);
+      return;
+    }
   }
 }
 
@@ -256,7 +282,15 @@ Inventory TakeInventory(const ClusterSnapshot& snapshot) {
   for (const Value* node : snapshot.nodes) inventory.nodes.push_back(NodeOf(*node));
   std::sort(inventory.nodes.begin(), inventory.nodes.end(),
             [](const Node& a, const Node& b) { return NaturalLess(a.name, b.name); });
-  for (const Value* pod : snapshot.pods) inventory.pods.push_back(PodOf(*pod));
+  std::set<std::string, std::less<>> devices;
+  for (const Node& node : inventory.nodes) {
+    devices.insert(node.devices.begin(), node.devices.end());
+  }
+  for (const Value* pod : snapshot.pods) {
+    inventory.pods.push_back(PodOf(*pod));
+    // One that is on a node got there.
+    if (inventory.pods.back().node.empty()) ReadAbsentDevice(devices, inventory.pods.back());
+  }
   std::sort(inventory.pods.begin(), inventory.pods.end(), [](const Pod& a, const Pod& b) {
     return std::tie(a.ns, a.name) < std::tie(b.ns, b.name);
   });
@@ -273,6 +307,13 @@ Inventory TakeInventory(const ClusterSnapshot& snapshot) {
   }
   ReadPodsOfGangs(snapshot, inventory);
   return inventory;
+}
+
+bool IsDevice(std::string_view resource) {
+  const size_t slash = resource.find('/');
+  if (slash == std::string_view::npos) return false;
+  const std::string_view domain = resource.substr(0, slash);
+  return domain != "kubernetes.io" && !domain.ends_with(".kubernetes.io");
 }
 
 bool Tolerates(const std::vector<Toleration>& tolerations, const std::vector<Taint>& taints) {

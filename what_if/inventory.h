@@ -49,6 +49,8 @@ struct Node {
   std::map<std::string, std::vector<std::string>> chips{};
   // What the kubelet offers, without chips that its device plugin calls unhealthy.
   std::map<std::string, int64_t> allocatable{};
+  // All devices that it has or had, NPUs or not.
+  std::set<std::string, std::less<>> devices{};
 };
 
 struct Pod {
@@ -63,7 +65,8 @@ struct Pod {
   std::string lws_group{};   // pods that LeaderWorkerSet recreates together; empty: it is of none
   Time created{};
   int64_t priority = 0;
-  std::string resource{};  // the NPUs that it asks for; empty: none
+  // The NPUs that it asks for; empty: none. A device that no node offers comes before them.
+  std::string resource{};
   int64_t npus = 0;
   std::set<std::string> chips{};  // physical ones of AscendReal
   Labels node_selector{};
@@ -103,6 +106,10 @@ struct Inventory {
 };
 
 Inventory TakeInventory(const ClusterSnapshot& snapshot);
+
+// A resource that a device plugin registers, of any vendor: not cpu, memory and others of
+// Kubernetes.
+bool IsDevice(std::string_view resource);
 
 // Whether a pod may go to a node with these taints.
 bool Tolerates(const std::vector<Toleration>& tolerations, const std::vector<Taint>& taints);

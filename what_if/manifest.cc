@@ -14,6 +14,7 @@
 #include "schemas/children.h"
 #include "schemas/names.h"
 #include "schemas/workload.h"
+#include "watcher/scaling/pod.h"
 #include "what_if/inventory.h"
 #include "what_if/snapshot_fields.h"
 
@@ -35,9 +36,22 @@ void AddEntries(const schemas::Place& map, Json& to) {
   }
 }
 
-// NPUs of one pod, as a container asks for them.
+// What one pod asks for: NPUs as the controller counts them, and other devices.
 Json LimitsOf(const PodTemplateView& pod) {
   Json limits = Json::object();
+  const bool of_runtime = pod.containers.empty() && pod.runtime != nullptr;
+  for (const schemas::ContainerView& container :
+       of_runtime ? pod.runtime->containers : pod.containers) {
+    for (const char* side : {"requests", "limits"}) {
+      const Value* amounts = json::FindPath(container.value, {"resources", side});
+      if (!json::IsObject(amounts)) continue;
+      for (const auto& [resource, amount] : amounts->members()) {
+        if (IsDevice(resource) && !watcher::scaling::IsCountedNpu(resource)) {
+          limits[std::string(resource)] = json::TreeOf(amount);
+        }
+      }
+    }
+  }
   for (const schemas::MinResource& each : schemas::NpusOf(pod)) {
     limits[std::string(each.resource)] = std::to_string(each.amount.value_or(0));
   }

@@ -275,6 +275,17 @@ void Scheduler::Explain(const Pod& pod, bool refuses_sub_healthy, Shortage& shor
   for (const auto& [why, nodes] : counts) shortage.left_out.push_back({why, nodes});
   std::stable_sort(shortage.left_out.begin(), shortage.left_out.end(),
                    [](const LeftOut& a, const LeftOut& b) { return a.nodes > b.nodes; });
+  constexpr size_t kMaxValues = 5;
+  std::set<std::string> devices;
+  for (const Node& node : inventory_.nodes) {
+    devices.insert(node.devices.begin(), node.devices.end());
+  }
+  if (pod.npus > 0 && !devices.contains(pod.resource)) {
+    shortage.unknown.push_back("no node offers " + pod.resource +
+                               (devices.empty()
+                                    ? ", nor any other device"
+                                    : ": they offer " + JoinFirst(devices, kMaxValues)));
+  }
   for (const auto& [key, value] : pod.node_selector) {
     std::set<std::string> values;
     for (const Node& node : inventory_.nodes) {
@@ -282,11 +293,9 @@ void Scheduler::Explain(const Pod& pod, bool refuses_sub_healthy, Shortage& shor
       if (found != node.labels.end()) values.insert(found->second);
     }
     if (values.contains(value)) continue;
-    constexpr size_t kMaxValues = 5;
-    shortage.unknown_labels.push_back("no node has " + key + "=" + value +
-                                      (values.empty()
-                                           ? ", nor " + key + " at all"
-                                           : ": they have " + JoinFirst(values, kMaxValues)));
+    shortage.unknown.push_back("no node has " + key + "=" + value +
+                               (values.empty() ? ", nor " + key + " at all"
+                                               : ": they have " + JoinFirst(values, kMaxValues)));
   }
 }
 

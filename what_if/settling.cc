@@ -396,13 +396,14 @@ class Settling {
 json::Json PlacedEntry(const json::Value& entry, const std::string& node,
                        const std::set<std::string>& chips) {
   json::Json placed = json::TreeOf(entry);
-  placed["metadata"].erase("deletionTimestamp");
-  placed["metadata"]["annotations"].erase(std::string(kPlanned));
-  placed["spec"].erase("schedulingGates");
+  json::Json& metadata = placed["metadata"];
+  metadata.erase("deletionTimestamp");
+  if (metadata.contains("annotations")) metadata["annotations"].erase(std::string(kPlanned));
+  if (placed.contains("spec")) placed["spec"].erase("schedulingGates");
   placed["spec"]["nodeName"] = node;
   const std::vector<std::string> names(chips.begin(), chips.end());
   if (!names.empty()) {
-    placed["metadata"]["annotations"][std::string(schemas::kAscendReal)] = Join(names, ",");
+    metadata["annotations"][std::string(schemas::kAscendReal)] = Join(names, ",");
   }
   placed["status"] = {{"phase", "Running"}};
   return placed;

@@ -27,8 +27,8 @@ std::string LeftOutText(const Shortage& shortage) {
   std::string text = JoinFirst(shortage.left_out, kMaxReasons, ", ", [](const LeftOut& one) {
     return one.why + " on " + std::to_string(one.nodes);
   });
-  for (const std::string& label : shortage.unknown_labels) {
-    text += (text.empty() ? "" : "; ") + label;
+  for (const std::string& each : shortage.unknown) {
+    text += (text.empty() ? "" : "; ") + each;
   }
   return text;
 }

@@ -25,8 +25,9 @@ struct Shortage {
   Labels node_selector{};
   bool one_super_pod = false;
   std::vector<LeftOut> left_out{};  // most nodes first; empty: nobody asked
-  // Of labels that no node has: "no node has pool=red; the values are blue, green".
-  std::vector<std::string> unknown_labels{};
+  // What no node has: "no node has pool=red: they have blue, green", "no node offers
+  // huawei.com/Ascend910B3: they offer huawei.com/Ascend910".
+  std::vector<std::string> unknown{};
   bool operator==(const Shortage&) const = default;
 };
 

@@ -8,6 +8,7 @@
 
 #include "faults/codes.h"
 #include "json/decode.h"
+#include "what_if/inventory.h"
 
 namespace mindgate::what_if {
 namespace {
@@ -76,11 +77,11 @@ void KeepItems(Json& object, const Json::json_pointer& path, bool (*wanted)(cons
   object.at(path) = std::move(kept);
 }
 
-void KeepNpus(Json& object, const Json::json_pointer& path) {
+void KeepDevices(Json& object, const Json::json_pointer& path) {
   if (!object.contains(path) || !object.at(path).is_object()) return;
   Json& resources = object.at(path);
   for (auto at = resources.begin(); at != resources.end();) {
-    at = at.key().starts_with(schemas::kResourcePrefix) ? std::next(at) : resources.erase(at);
+    at = IsDevice(at.key()) ? std::next(at) : resources.erase(at);
   }
 }
 
@@ -94,8 +95,8 @@ Json NodeEntry(const Value& object) {
   Json entry = json::TreeOf(object);
   KeepItems(entry, Json::json_pointer("/status/conditions"),
             [](const Json& condition) { return json::FindString(condition, "type") == "Ready"; });
-  KeepNpus(entry, Json::json_pointer("/status/allocatable"));
-  KeepNpus(entry, Json::json_pointer("/status/capacity"));
+  KeepDevices(entry, Json::json_pointer("/status/allocatable"));
+  KeepDevices(entry, Json::json_pointer("/status/capacity"));
   Prune(entry);
   return entry;
 }
@@ -120,7 +121,7 @@ Json PodEntry(const Value& object) {
   const Json* containers = json::FindPath(entry, {"spec", "containers"});
   for (size_t i = 0; json::IsArray(containers) && i < containers->size(); ++i) {
     const std::string limits = "/spec/containers/" + std::to_string(i) + "/resources/limits";
-    KeepNpus(entry, Json::json_pointer(limits));
+    KeepDevices(entry, Json::json_pointer(limits));
   }
   Prune(entry);
   return entry;

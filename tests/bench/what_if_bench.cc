@@ -206,7 +206,7 @@ int Run(int nodes, int sample) {
     for (what_if::InstanceForecast& instance : want.instances) {
       if (!instance.shortage) continue;
       instance.shortage->left_out.clear();
-      instance.shortage->unknown_labels.clear();
+      instance.shortage->unknown.clear();
     }
     if (forecaster.Of(loss.hypothesis) == want) continue;
     std::fprintf(stderr, "%s: the answer is not that of a single question\n", loss.name.c_str());

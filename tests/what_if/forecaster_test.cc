@@ -13,6 +13,7 @@
 #include "support/small_cluster.h"
 #include "support/told_forecast.h"
 #include "what_if/each_loss.h"
+#include "what_if/settling.h"
 
 namespace mindgate::what_if {
 namespace {
@@ -30,7 +31,7 @@ void ExpectSame(const Forecast& got, Forecast want, const std::string& where) {
   for (InstanceForecast& instance : want.instances) {
     if (!instance.shortage) continue;
     instance.shortage->left_out.clear();
-    instance.shortage->unknown_labels.clear();
+    instance.shortage->unknown.clear();
   }
   EXPECT_EQ(Told(got), Told(want)) << where;
   EXPECT_TRUE(got == want) << where;
@@ -88,6 +89,28 @@ TEST(Forecaster, AnswersAnyQuestion) {
       ASSERT_TRUE(hypothesis) << hypothesis.error().front().what;
       ExpectSame(forecaster.Of(*hypothesis), ForecastOf(snapshot, *hypothesis),
                  "seed " + std::to_string(seed));
+    }
+  }
+}
+
+// What is supposed in any case stays so, and does not count as stopped by a loss.
+TEST(Forecaster, AsksInAdditionToWhatIsSupposed) {
+  for (unsigned seed = 200; seed < 220; ++seed) {
+    RandomCluster random(seed);
+    const ClusterSnapshot snapshot = random.cluster().Snapshot();
+    const Ground ground(snapshot);
+    const Question bases[] = {
+        {.nodes = {"n0"}}, {.cards = {"n1/0"}, .drains = {"n2"}}, {.faults = {"2C000031@n1"}}};
+    for (const Question& question : bases) {
+      const auto base = ReadQuestion(question, snapshot, ground.inventory);
+      ASSERT_TRUE(base) << base.error().front().what;
+      const Settled before = Settle(ground, *base);
+      Forecaster forecaster(ground, *base);
+      for (const SingleLoss& loss : EachNode(ground.inventory)) {
+        ExpectSame(forecaster.Of(loss.hypothesis),
+                   Compare(before, Settle(ground, Together(*base, loss.hypothesis))),
+                   "seed " + std::to_string(seed) + ", " + loss.name);
+      }
     }
   }
 }

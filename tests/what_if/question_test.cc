@@ -215,6 +215,41 @@ TEST(Manifests, EachKindMakesItsPods) {
   for (const auto& each : cases) EXPECT_EQ(WithManifest(Nodes(3), {each.text}), each.want);
 }
 
+// No node could ever take them: that is not the same as full nodes.
+TEST(Manifests, ADeviceThatNoNodeOffersFitsNowhere) {
+  const auto pod = [](const std::string& resource) {
+    return "{apiVersion: v1, kind: Pod, metadata: {name: a}, spec: {containers: [{name: m, "
+           "resources: {limits: {" +
+           resource + "}}}]}}";
+  };
+  const struct {
+    std::string asks;
+    std::string nodes;  // empty: it fits
+  } cases[] = {
+      {"huawei.com/Ascend910B4-1: 1",
+       "no huawei.com/Ascend910B4-1 on 2; no node offers huawei.com/Ascend910B4-1: they offer "
+       "huawei.com/Ascend910"},
+      {"huawei.com/ascend-1980: 8",
+       "no huawei.com/ascend-1980 on 2; no node offers huawei.com/ascend-1980: they offer "
+       "huawei.com/Ascend910"},
+      {"nvidia.com/gpu: 1",
+       "no nvidia.com/gpu on 2; no node offers nvidia.com/gpu: they offer huawei.com/Ascend910"},
+      {"huawei.com/Ascend910: 8, rdma/hca: 1",
+       "no rdma/hca on 2; no node offers rdma/hca: they offer huawei.com/Ascend910"},
+      {"huawei.com/Ascend910: 8, cpu: 400, hugepages-2Mi: 1Gi", ""},
+      {"huawei.com/Ascend910B3: 0", ""},
+  };
+  for (const auto& each : cases) {
+    const json::Document object = YamlDocument(pod(each.asks));
+    const auto answer = AnswerOf(Nodes(2).Snapshot(), {{&object.root(), "default"}}, {});
+    ASSERT_TRUE(answer.applied);
+    ASSERT_EQ(answer.applied->instances.size(), 1u) << each.asks;
+    const auto& instance = answer.applied->instances.front();
+    EXPECT_EQ(instance.outcome, each.nodes.empty() ? Outcome::kMoves : Outcome::kNoRoom);
+    EXPECT_EQ(instance.shortage ? LeftOutText(*instance.shortage) : "", each.nodes) << each.asks;
+  }
+}
+
 TEST(Manifests, ThenTheyAreHitLikeTheRest) {
   const std::string job =
       "{apiVersion: batch.volcano.sh/v1alpha1, kind: Job, metadata: {name: a, labels: "
