@@ -9,6 +9,13 @@ namespace mindgate {
 // UTF-8 are shown as "\x1b".
 std::string HtmlEscaped(std::string_view text);
 
+// The same of a name that may be long: its middle is left out, and its title has all of it.
+std::string HtmlName(std::string_view name);
+
+// Colors, tables and layout of our pages, on a screen, on a phone and on paper, in the light and in
+// the dark. Every color of text has a contrast of 4.5 to 1 and more (WCAG 2.1, 1.4.3).
+extern const std::string_view kHtmlStyle;
+
 // A page of our own up to its heading, which is its title. It loads nothing and runs no scripts.
 // `style` is CSS; neither of the two is escaped.
 std::string HtmlPageStart(std::string_view title, std::string_view style);

@@ -110,13 +110,9 @@ bool IsQuestion(const WhatIfOptions& options, Streams& io) {
   }
   if (!each.any()) return true;
   const int kinds = (each.node ? 1 : 0) + (each.card ? 1 : 0) + (each.label.empty() ? 0 : 1);
-  if (kinds > 1 || !options.question.empty() || !options.manifests.empty()) {
+  if (kinds > 1) {
     PrintError(io.err, "--each-node, --each-card and --each suppose one loss at a time",
-               "give one of them, without --node, --card, --fault, --drain and --manifest");
-    return false;
-  }
-  if (options.output == "html") {
-    PrintError(io.err, "-o html is for one question", "write -o text, wide or json");
+               "give one of the three");
     return false;
   }
   return true;
@@ -126,11 +122,8 @@ bool IsQuestion(const WhatIfOptions& options, Streams& io) {
 
 int RunWhatIf(const WhatIfOptions& options, Streams& io) {
   if (!IsQuestion(options, io)) return kExitUnusable;
-  const auto ground = ReadGround(options, io);
+  auto ground = ReadGround(options, io);
   if (!ground) return kExitUnusable;
-  if (options.each.any()) {
-    return RunEach(options.each, ground->snapshot, options.output, options.color, io);
-  }
   const auto hypothesis = what_if::ReadQuestion(options.question, ground->snapshot,
                                                 what_if::TakeInventory(ground->snapshot));
   if (!hypothesis) {
@@ -144,10 +137,23 @@ int RunWhatIf(const WhatIfOptions& options, Streams& io) {
     evaluation = Admit(options, *ground, io);
     if (!evaluation) return kExitUnusable;
   }
-  const what_if::Answer answer = what_if::AnswerOf(
-      ground->snapshot, ObjectsOf(evaluation), *hypothesis,
-      {.scheduler = ground->config.scheduler, .npu_resources = ground->config.npu_resources});
+  const schemas::ViewOptions view{.scheduler = ground->config.scheduler,
+                                  .npu_resources = ground->config.npu_resources};
   const WarningSink warn = PrintWarnings(io.err);
+  if (options.each.any()) {
+    if (evaluation) {
+      auto with = what_if::RunManifests(ground->snapshot, ObjectsOf(evaluation), view);
+      for (const std::string& problem : with.problems) warn(problem);
+      if (!with.applied.fine()) {
+        warn("not all that the manifests make finds a place, and what has none cannot be lost: " +
+             Summary(with.applied));
+      }
+      ground->snapshot = std::move(with.snapshot);
+    }
+    return RunEach(options.each, ground->snapshot, *hypothesis, options.output, options.color, io);
+  }
+  const what_if::Answer answer =
+      what_if::AnswerOf(ground->snapshot, ObjectsOf(evaluation), *hypothesis, view);
   for (const std::string& problem : answer.problems) warn(problem);
   const WhatIfReport report{ground->snapshot.taken,
                             what_if::Sentences(*hypothesis),
@@ -218,7 +224,7 @@ void AddWhatIf(CLI::App& parent, Streams& io, int& exit_code) {
       R"(Everything that is given happens at once. MindCluster's decisions, LeaderWorkerSet, the rules of elastic scaling and
 the scheduler of `mindgate simulate` then act until nothing moves any more. Nothing is written to the cluster.
 Processors, memory, affinity, disruption budgets and the links between chips are not considered.
---each-node, --each-card and --each answer one question after the other, each about one loss.
+--each-node, --each-card and --each answer one question after the other, each about one loss beside what else is given.
 Exit codes: 0 everything recovers, 1 something stays down, is broken or shrinks, 2 the arguments, the
 snapshot or a manifest are invalid, or the cluster cannot be read.
 
@@ -230,6 +236,7 @@ Examples:
   mindgate what-if --drain npu-3,npu-4
   mindgate what-if --each-node
   mindgate what-if --each topology.kubernetes.io/zone -o wide
+  mindgate what-if --manifest chat.yaml --each-node -o html > losses.html
   mindgate what-if --manifest chat.yaml --node npu-3 --snapshot cluster.json)");
   command->callback([options, &io, &exit_code] { exit_code = RunWhatIf(*options, io); });
 }

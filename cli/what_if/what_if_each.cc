@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "cli/console/connection.h"
 #include "cli/console/output.h"
+#include "cli/what_if/what_if_page.h"
 #include "cli/what_if/what_if_print.h"
 #include "offline/results_json.h"
 #include "what_if/forecaster.h"
@@ -56,43 +57,12 @@ class Progress {
 
 std::string TitleOf(const StoppedInstance& one) { return one.ns + "/" + one.owner; }
 
-std::string MissingText(const Impact& impact) {
-  std::vector<std::string> texts;
-  for (const auto& [resource, npus] : impact.missing) {
-    texts.push_back(std::to_string(npus) + " " + resource);
-  }
-  return Join(texts, ", ");
-}
-
-std::vector<std::string> StoppedTexts(const Impact& impact) {
-  std::vector<std::string> texts;
-  for (const what_if::ServiceForecast& service : impact.shrunk) {
-    texts.push_back("service " + service.service.ns + "/" + service.service.job_id + " (" +
-                    ShapeChange(service) + ")");
-  }
-  for (const StoppedInstance& one : impact.down) texts.push_back(TitleOf(one));
-  for (const StoppedInstance& one : impact.degraded) texts.push_back(TitleOf(one));
-  // Of one owner there may be many instances.
-  std::vector<std::string> once;
-  for (std::string& text : texts) {
-    if (once.empty() || once.back() != text) once.push_back(std::move(text));
-  }
-  return once;
-}
-
 std::vector<std::string> CostFree(const EachReport& report) {
   std::vector<std::string> names;
   for (const Impact& impact : report.impacts) {
     if (impact.costs_nothing()) names.push_back(impact.name);
   }
   return names;
-}
-
-// "5 nodes", "1 value of rack".
-std::string AllOf(const std::string& what, size_t count) {
-  const auto number = static_cast<int64_t>(count);
-  if (what == "node" || what == "card") return Counted(number, what);
-  return Counted(number, "value") + " of " + what;
 }
 
 OrderedJson InstancesJson(const std::vector<StoppedInstance>& instances) {
@@ -144,29 +114,73 @@ int Complain(const EachOptions& each, const what_if::Inventory& inventory, Strea
   return kExitUnusable;
 }
 
+// Without those of nodes that are lost or drained in any case.
+std::vector<SingleLoss> LossesBeside(const what_if::Hypothesis& base,
+                                     std::vector<SingleLoss> losses) {
+  const auto known = NodesOf(base);
+  std::erase_if(losses, [&](const SingleLoss& loss) {
+    const auto of_loss = NodesOf(loss.hypothesis);
+    return std::includes(known.begin(), known.end(), of_loss.begin(), of_loss.end()) &&
+           (!base.lost.empty() || !base.drains.empty()) && loss.hypothesis.chips.empty();
+  });
+  return losses;
+}
+
 }  // namespace
 
+std::string MissingText(const Impact& impact) {
+  std::vector<std::string> texts;
+  for (const auto& [resource, npus] : impact.missing) {
+    texts.push_back(std::to_string(npus) + " " + resource);
+  }
+  return Join(texts, ", ");
+}
+
+std::vector<std::string> StoppedTexts(const Impact& impact) {
+  std::vector<std::string> texts;
+  for (const what_if::ServiceForecast& service : impact.shrunk) {
+    texts.push_back("service " + service.service.ns + "/" + service.service.job_id + " (" +
+                    ShapeChange(service) + ")");
+  }
+  for (const StoppedInstance& one : impact.down) texts.push_back(TitleOf(one));
+  for (const StoppedInstance& one : impact.degraded) texts.push_back(TitleOf(one));
+  // Of one owner there may be many instances.
+  std::vector<std::string> once;
+  for (std::string& text : texts) {
+    if (once.empty() || once.back() != text) once.push_back(std::move(text));
+  }
+  return once;
+}
+
+std::string AllOf(const std::string& what, size_t count) {
+  const auto number = static_cast<int64_t>(count);
+  if (what == "node" || what == "card") return Counted(number, what);
+  return Counted(number, "value") + " of " + what;
+}
+
 int RunEach(const EachOptions& each, const what_if::ClusterSnapshot& snapshot,
-            const std::string& output, ColorMode color, Streams& io) {
+            const what_if::Hypothesis& base, const std::string& output, ColorMode color,
+            Streams& io) {
   EachReport report{.taken = snapshot.taken,
+                    .supposed = what_if::Sentences(base),
                     .what = each.node   ? "node"
                             : each.card ? "card"
                                         : each.label};
   std::vector<std::string> nodes;
   {
     const what_if::Ground ground(snapshot);
-    const std::vector<SingleLoss> losses = LossesOf(each, ground.inventory);
+    const std::vector<SingleLoss> losses = LossesBeside(base, LossesOf(each, ground.inventory));
     if (losses.empty()) return Complain(each, ground.inventory, io);
     report.problems = ground.reported.problems;
     for (const what_if::Node& node : ground.inventory.nodes) nodes.push_back(node.name);
-    what_if::Forecaster forecaster(ground);
+    what_if::Forecaster forecaster(ground, base);
     Progress progress(io, "losses", losses.size());
     for (const SingleLoss& loss : losses) {
       report.impacts.push_back(ImpactOf(loss.name, forecaster.Of(loss.hypothesis)));
       progress.Step();
     }
   }
-  if (each.node) {
+  if (each.node && base.empty()) {
     Progress progress(io, "drains", nodes.size());
     report.drains =
         OrderOfDrains(snapshot, nodes, what_if::kMaxReadAgain, [&] { progress.Step(); });
@@ -176,6 +190,8 @@ int RunEach(const EachOptions& each, const what_if::ClusterSnapshot& snapshot,
   for (const std::string& problem : report.problems) warn(problem);
   if (output == "json") {
     PrintEachJson(report, io.out);
+  } else if (output == "html") {
+    io.out << EachPage(report);
   } else {
     PrintEach(report, output == "wide", Paint(color, io.out_is_terminal), io.out);
   }
@@ -186,6 +202,7 @@ void PrintEach(const EachReport& report, bool wide, const Paint& paint, std::ost
   const std::vector<std::string> free = CostFree(report);
   const size_t stopping = report.impacts.size() - free.size();
   const std::string all = AllOf(report.what, report.impacts.size());
+  for (const std::string& sentence : report.supposed) out << "Supposed: " << sentence << ".\n";
   if (stopping == 0) {
     out << paint(Color::kGreen, "Nothing stops") << ", whichever of " << all << " is lost.\n";
   } else {
@@ -218,6 +235,7 @@ void PrintEachJson(const EachReport& report, std::ostream& out) {
     if (!impact.costs_nothing()) losses.push_back(ImpactJson(impact));
   }
   OrderedJson json = {{"taken", FormatTime(report.taken)},
+                      {"supposed", report.supposed},
                       {"each", report.what},
                       {"fine", losses.empty()},
                       {"losses", std::move(losses)},

@@ -25,17 +25,27 @@ struct EachOptions {
 
 struct EachReport {
   Time taken{};                            // the snapshot
+  std::vector<std::string> supposed{};     // what is so in any case, a sentence each
   std::string what;                        // "node", "card" or the label
   std::vector<what_if::Impact> impacts{};  // the worst first
   std::optional<what_if::DrainOrder> drains{};
   std::vector<std::string> problems{};
 };
 
-// `mindgate what-if --each-node` and its like. Returns kExitDenied if one loss stops something.
+// `mindgate what-if --each-node` and its like, each loss in addition to `base`. Returns kExitDenied
+// if one of them stops something.
 int RunEach(const EachOptions& each, const what_if::ClusterSnapshot& snapshot,
-            const std::string& output, ColorMode color, Streams& io);
+            const what_if::Hypothesis& base, const std::string& output, ColorMode color,
+            Streams& io);
 
 void PrintEach(const EachReport& report, bool wide, const Paint& paint, std::ostream& out);
 void PrintEachJson(const EachReport& report, std::ostream& out);
+
+// What one loss stops: services and owners, each once.
+std::vector<std::string> StoppedTexts(const what_if::Impact& impact);
+// "8 huawei.com/Ascend910, 1 huawei.com/Ascend310P"; empty when none are missing.
+std::string MissingText(const what_if::Impact& impact);
+// "5 nodes", "1 value of rack".
+std::string AllOf(const std::string& what, size_t count);
 
 }  // namespace mindgate::cli

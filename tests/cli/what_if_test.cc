@@ -52,7 +52,7 @@ TEST(WhatIf, TellsInTextJsonAndHtml) {
 }
 
 TEST(WhatIf, RanksEachLoss) {
-  for (const char* format : {"text", "wide", "json"}) {
+  for (const char* format : {"text", "wide", "json", "html"}) {
     const auto told = WhatIf({"--each-node", "-o", format});
     EXPECT_EQ(told.code, 1);
     EXPECT_EQ(told.err, "");
@@ -60,6 +60,23 @@ TEST(WhatIf, RanksEachLoss) {
   }
   ExpectGolden("tests/cli/what_if/each_card.text", WhatIf({"--each-card"}).out);
   ExpectGolden("tests/cli/what_if/each_pool.text", WhatIf({"--each", "pool"}).out);
+}
+
+// What else is given is so in any case, and what it stops does not count.
+TEST(WhatIf, RanksEachLossBesideWhatElseIsSupposed) {
+  Workspace folder;
+  folder.Write("chat.yaml", ReadSource("examples/manifests/chat.yaml"));
+  for (const char* format : {"text", "json"}) {
+    const auto told =
+        WhatIf({"--each-node", "--card", "npu-2/0", "--drain", "npu-1", "-o", format});
+    EXPECT_EQ(told.err, "");
+    ExpectGolden(std::string("tests/cli/what_if/each_beside.") + format, told.out);
+  }
+  const auto with_manifest = WhatIf({"--each-node", "--manifest", "chat.yaml"});
+  EXPECT_EQ(with_manifest.err,
+            "Warning: not all that the manifests make finds a place, and what has none cannot be "
+            "lost: 1 instance stays down.\n");
+  ExpectGolden("tests/cli/what_if/each_manifest.text", with_manifest.out);
 }
 
 // The lines of a loss are those of the question about it.
@@ -184,12 +201,7 @@ TEST(WhatIf, SupposesEachLossAlone) {
   } cases[] = {
       {{"--each-node", "--each-card"},
        "error: --each-node, --each-card and --each suppose one loss at a time\n"
-       "hint: give one of them, without --node, --card, --fault, --drain and --manifest\n"},
-      {{"--each", "pool", "--node", "npu-1"},
-       "error: --each-node, --each-card and --each suppose one loss at a time\n"
-       "hint: give one of them, without --node, --card, --fault, --drain and --manifest\n"},
-      {{"--each-node", "-o", "html"},
-       "error: -o html is for one question\nhint: write -o text, wide or json\n"},
+       "hint: give one of the three\n"},
       {{"--each", "row"},
        "error: --each row: no node has the label \"row\"\n"
        "hint: `kubectl get nodes --show-labels` shows the labels of all nodes\n"},
