@@ -48,7 +48,7 @@ storm_service:
   model_path: /mnt/models/qwen3-moe
   distributed_dp: "true"           # each data parallel rank is a server of its own; needs routing
   # npu_resource: huawei.com/npu   # for Ascend 950; default huawei.com/Ascend910
-  # scripts_config_map: scripts    # start_server.sh and start_proxy.sh; default: /scripts of each node
+  # scripts_config_map: vllm-scripts   # of `mindgate deploy --init aibrix --scripts`; default: /scripts of each node
   # host_paths: {models: /mnt/models, scripts: /scripts, hccn: /etc/hccn.conf}
   prefill:
     replicas: 2                    # instances

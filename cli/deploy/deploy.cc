@@ -16,6 +16,7 @@
 #include "cli/console/kube_flags.h"
 #include "cli/deploy/app_run.h"
 #include "cli/deploy/deploy_history.h"
+#include "deploy/application.h"
 #include "deploy/apply.h"
 #include "deploy/check.h"
 #include "deploy/config.h"
@@ -23,7 +24,6 @@
 #include "deploy/history.h"
 #include "deploy/plan.h"
 #include "deploy/preflight.h"
-#include "deploy/application.h"
 #include "json/yaml.h"
 #include "kube/environment.h"
 #include "offline/evaluate.h"
@@ -420,7 +420,12 @@ int RunAsFunction(const DeployOptions& options, Streams& io) {
 int RunDeploy(const DeployOptions& options, Streams& io) {
   if (options.function) return RunAsFunction(options, io);
   if (options.init) {
-    io.out << deploy::StarterOf(*options.init);
+    if (options.scripts && *options.init != deploy::Framework::kAibrix) {
+      PrintError(io.err, "--scripts: only pods of aibrix run start scripts",
+                 "write --init aibrix --scripts");
+      return kExitUnusable;
+    }
+    io.out << (options.scripts ? deploy::StartScripts() : deploy::StarterOf(*options.init));
     return kExitDone;
   }
   if (options.schema) {
@@ -519,6 +524,9 @@ void AddDeploy(CLI::App& parent, Streams& io, int& exit_code) {
       "Print a configuration to start from, and do nothing else");
   init->envname("MINDGATE_DEPLOY_INIT");
   SetChoices(*init, {"ome", "aibrix", "mindie"});
+  AddSwitch(*command, "--scripts", options->scripts,
+            "With --init aibrix: print a ConfigMap with the start scripts of its pods instead",
+            "DEPLOY_SCRIPTS");
   CLI::Option* schema = command->add_option_function<std::string>(
       "--schema",
       [options](const std::string& word) { options->schema = deploy::FrameworkNamed(word); },
@@ -543,6 +551,7 @@ Exit codes: 0 done, 1 failed (or, with --diff, something differs), 2 invalid arg
 reached, 3 invalid configuration, 4 denied by a rule or not possible on this cluster, 5 timed out.
 Examples:
   mindgate deploy --init ome > chat.yaml
+  mindgate deploy --init aibrix --scripts | kubectl apply -n llm -f -
   mindgate deploy -f chat.yaml --dry-run | kubectl diff -f -
   mindgate deploy -f chat.yaml --diff
   mindgate deploy -f chat.yaml --wait --timeout 20m
