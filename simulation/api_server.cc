@@ -194,7 +194,12 @@ void ApiServer::PutObject(const kube::Resource& resource, const std::string& ns,
 
 void ApiServer::Put(const std::string& path, Json object) {
   object["metadata"]["resourceVersion"] = std::to_string(++version_);
-  objects_.insert_or_assign(path, std::move(object));
+  const auto& kept = objects_.insert_or_assign(path, std::move(object)).first->second;
+  if (object_listener_) object_listener_(path, &kept);
+}
+
+void ApiServer::RemoveObject(const std::string& path) {
+  if (objects_.erase(path) > 0 && object_listener_) object_listener_(path, nullptr);
 }
 
 Json ApiServer::FindObject(const std::string& path) const {

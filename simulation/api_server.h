@@ -44,6 +44,9 @@ class ApiServer final : public kube::Transport {
   // Told of each change, in its order, before the call that made it is answered. It must not change
   // pods itself.
   void Listen(Listener listener) { listener_ = std::move(listener); }
+  // The same for other objects, by their paths; null: it was removed.
+  using ObjectListener = std::function<void(const std::string& path, const json::Json* object)>;
+  void ListenToObjects(ObjectListener listener) { object_listener_ = std::move(listener); }
   void Fail(Failing failing) { failing_ = std::move(failing); }
   void Guard(Guarding guarding) { guarding_ = std::move(guarding); }
 
@@ -62,7 +65,7 @@ class ApiServer final : public kube::Transport {
   // "/api/v1/nodes/npu-0".
   void PutObject(const kube::Resource& resource, const std::string& ns, const std::string& name,
                  json::Json object);
-  void RemoveObject(const std::string& path) { objects_.erase(path); }
+  void RemoveObject(const std::string& path);
   // Null when there is none.
   json::Json FindObject(const std::string& path) const;
 
@@ -85,6 +88,7 @@ class ApiServer final : public kube::Transport {
 
   const Clock& clock_;
   Listener listener_;
+  ObjectListener object_listener_;
   Failing failing_;
   Guarding guarding_;
   std::map<PodName, std::string> pods_;        // as text: trees take eight times the memory

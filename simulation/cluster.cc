@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 #include <set>
 
 namespace mindgate::simulation {
@@ -27,14 +28,17 @@ Cluster::Cluster(const std::vector<NodeSpec>& nodes) {
     node.labels = spec.labels;
     node.super_pod = spec.super_pod;
     node.cards.resize(static_cast<size_t>(spec.npus));
-    SetFree(nodes_.size() - 1, spec.npus);
+    CountFree(nodes_.size() - 1);
     if (!spec.super_pod.empty() && known.insert(spec.super_pod).second) {
       super_pods_.push_back(spec.super_pod);
     }
   }
 }
 
-void Cluster::SetFree(size_t node, int64_t free) {
+void Cluster::CountFree(size_t node) {
+  const auto& cards = nodes_[node].cards;
+  const int64_t free = std::count_if(cards.begin(), cards.end(),
+                                     [](const Card& card) { return card.works() && !card.pod; });
   nodes_[node].free = free;
   const uint64_t bit = uint64_t{1} << (node % kBitsOfWord);
   for (size_t row = 0; row < kRows; ++row) {
@@ -44,6 +48,7 @@ void Cluster::SetFree(size_t node, int64_t free) {
 }
 
 size_t Cluster::NextWithFree(size_t from, int64_t npus) const {
+  if (npus == 0) return from;
   const auto& row =
       with_free_[static_cast<size_t>(std::clamp<int64_t>(npus, 1, static_cast<int64_t>(kRows))) -
                  1];
@@ -56,8 +61,9 @@ size_t Cluster::NextWithFree(size_t from, int64_t npus) const {
 }
 
 int64_t Cluster::Fits(const Node& node, const PodNeeds& needs) const {
-  if (!node.usable() || node.free < needs.npus) return 0;
-  return UnmetLabel(needs.node_selector, node.labels) == nullptr ? node.free / needs.npus : 0;
+  if (!node.usable() || node.closed || node.free < needs.npus) return 0;
+  if (UnmetLabel(needs.node_selector, node.labels) != nullptr) return 0;
+  return needs.npus == 0 ? std::numeric_limits<int64_t>::max() : node.free / needs.npus;
 }
 
 // Pods that are placed together are all alike, so filling node after node finds room whenever there
@@ -95,11 +101,11 @@ std::optional<std::vector<size_t>> Cluster::Place(std::span<const size_t> pods,
     int64_t missing = needs.npus;
     for (Card& card : node.cards) {
       if (missing == 0) break;
-      if (card.broken || card.pod) continue;
+      if (!card.works() || card.pod) continue;
       card.pod = pods[i];
       --missing;
     }
-    SetFree(chosen[i], node.free - needs.npus);
+    CountFree(chosen[i]);
     placed_[pods[i]] = chosen[i];
   }
   return chosen;
@@ -121,12 +127,22 @@ void Cluster::Release(size_t pod) {
   if (placed == placed_.end()) return;
   Node& node = nodes_[placed->second];
   for (Card& card : node.cards) {
-    if (card.pod != pod) continue;
-    card.pod.reset();
-    if (!card.broken) SetFree(placed->second, node.free + 1);
+    if (card.pod == pod) card.pod.reset();
   }
+  CountFree(placed->second);
   placed_.erase(placed);
   ++freed_;
+}
+
+std::vector<int64_t> Cluster::CardsOf(size_t pod) const {
+  std::vector<int64_t> numbers;
+  const auto placed = placed_.find(pod);
+  if (placed == placed_.end()) return numbers;
+  const auto& cards = nodes_[placed->second].cards;
+  for (size_t i = 0; i < cards.size(); ++i) {
+    if (cards[i].pod == pod) numbers.push_back(static_cast<int64_t>(i));
+  }
+  return numbers;
 }
 
 std::vector<size_t> Cluster::PodsOn(size_t node) const {
@@ -149,12 +165,9 @@ std::vector<size_t> Cluster::BreakCards(size_t node, int64_t count) {
     if (card.broken) continue;
     card.broken = true;
     --count;
-    if (card.pod) {
-      pods.insert(*card.pod);
-    } else {
-      SetFree(node, nodes_[node].free - 1);
-    }
+    if (card.pod) pods.insert(*card.pod);
   }
+  CountFree(node);
   return {pods.begin(), pods.end()};
 }
 
@@ -169,8 +182,8 @@ void Cluster::RepairCards(size_t node, int64_t count) {
     if (!card.broken) continue;
     card.broken = false;
     --count;
-    if (!card.pod) SetFree(node, nodes_[node].free + 1);
   }
+  CountFree(node);
   ++freed_;
 }
 
@@ -189,9 +202,23 @@ void Cluster::SetCordoned(size_t node, bool cordoned) {
   if (!cordoned) ++freed_;
 }
 
+void Cluster::SetIsolated(size_t node, bool isolated) {
+  nodes_[node].isolated = isolated;
+  if (!isolated) ++freed_;
+}
+
+void Cluster::SetReported(size_t node, bool closed, const std::set<int64_t>& cards) {
+  nodes_[node].closed = closed;
+  for (size_t i = 0; i < nodes_[node].cards.size(); ++i) {
+    nodes_[node].cards[i].reported = cards.contains(static_cast<int64_t>(i));
+  }
+  CountFree(node);
+  ++freed_;
+}
+
 void Cluster::SetNpus(size_t node, int64_t count) {
   nodes_[node].cards.assign(static_cast<size_t>(count), Card());
-  SetFree(node, count);
+  CountFree(node);
   ++freed_;
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -48,14 +49,21 @@ class Cluster {
   void RepairNode(size_t node);
   void RepairCards(size_t node, int64_t count);  // likewise the lowest
   int64_t WorkingCards(size_t node) const;
+  // Those that have NPUs of it.
   std::vector<size_t> PodsOn(size_t node) const;
+  // The NPUs of a pod, in ascending order.
+  std::vector<int64_t> CardsOf(size_t pod) const;
 
-  // Pods come to nodes that are ready, not cordoned and not broken.
+  // Pods come to nodes that are ready, not cordoned, not isolated and not broken.
   void SetReady(size_t node, bool ready);
   void SetCordoned(size_t node, bool cordoned);
+  void SetIsolated(size_t node, bool isolated);
+  // What is reported of it: whether the node gets no pods, and which NPUs get none.
+  void SetReported(size_t node, bool closed, const std::set<int64_t>& cards);
+  bool IsIsolated(size_t node) const { return nodes_[node].isolated; }
   bool IsBroken(size_t node) const { return nodes_[node].broken; }
   bool IsReady(size_t node) const { return nodes_[node].ready; }
-  bool IsCordoned(size_t node) const { return nodes_[node].cordoned; }
+  // By what its Node says, whatever is reported.
   bool IsUsable(size_t node) const { return nodes_[node].usable(); }
 
   int64_t Free(size_t node) const { return nodes_[node].free; }
@@ -69,6 +77,8 @@ class Cluster {
   struct Card {
     std::optional<size_t> pod;
     bool broken = false;
+    bool reported = false;  // as one that is to get no pods
+    bool works() const { return !broken && !reported; }
   };
   struct Node {
     Labels labels;
@@ -77,12 +87,14 @@ class Cluster {
     int64_t free = 0;  // work and have no pod
     bool broken = false;
     bool cordoned = false;
+    bool isolated = false;
+    bool closed = false;  // by a report
     bool ready = true;
-    bool usable() const { return !broken && !cordoned && ready; }
+    bool usable() const { return !broken && !cordoned && !isolated && ready; }
   };
 
   int64_t Fits(const Node& node, const PodNeeds& needs) const;
-  void SetFree(size_t node, int64_t free);
+  void CountFree(size_t node);
   // The first node from `from` on with so many free NPUs, or more nodes than there are.
   size_t NextWithFree(size_t from, int64_t npus) const;
   // Nodes for so many pods, all in `super_pod` unless it is null; fewer nodes than pods: no room.

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "simulation/calls.h"
 #include "simulation/scenario.h"
 #include "simulation/timeline.h"
 
@@ -38,5 +39,20 @@ std::vector<CheckResult> Check(const Expectation& expectation, const std::string
 
 // The same for what must hold all the time, as it is now. Always as many, in the same order.
 std::vector<CheckResult> CheckNow(const Always& always, const ServiceNow& now);
+
+// What there is to compare an expectation about a job with.
+struct JobNow {
+  std::map<PodAction::Kind, PodsByTime> done{};  // by the watcher so far
+  std::vector<std::string> untouched{};
+  std::vector<std::string> running{};
+  std::string last = "nothing";
+  std::string reason{};
+  int64_t retries_used = 0;
+  std::vector<std::string> isolated{};
+};
+
+// One result for each thing that is expected.
+std::vector<CheckResult> CheckJob(const JobExpectation& expectation, const std::string& job,
+                                  std::chrono::seconds at, const JobNow& now);
 
 }  // namespace mindgate::simulation

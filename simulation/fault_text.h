@@ -7,7 +7,7 @@
 #include "base/time.h"
 #include "faults/fault_store.h"
 #include "faults/node_faults.h"
-#include "simulation/job_scenario.h"
+#include "simulation/scenario.h"
 
 // Faults as MindCluster writes them.
 namespace mindgate::simulation {

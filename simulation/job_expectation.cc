@@ -1,7 +1,6 @@
-#include "simulation/job_expectation.h"
-
 #include "base/text.h"
 #include "base/time.h"
+#include "simulation/expectation.h"
 
 namespace mindgate::simulation {
 namespace {
@@ -32,10 +31,10 @@ std::vector<CheckResult> CheckJob(const JobExpectation& expectation, const std::
                        .found = std::move(found),
                        .met = met});
   };
-  const auto by_time = [&](const char* what, JobReplica::Deed deed,
+  const auto by_time = [&](const char* what, PodAction::Kind kind,
                            const std::optional<PodsByTime>& expected) {
     if (!expected) return;
-    const auto found = now.done.find(deed);
+    const auto found = now.done.find(kind);
     const PodsByTime pods = found == now.done.end() ? PodsByTime() : found->second;
     check(what, ByTimeText(*expected), ByTimeText(pods), *expected == pods);
   };
@@ -43,9 +42,9 @@ std::vector<CheckResult> CheckJob(const JobExpectation& expectation, const std::
                          const std::vector<std::string>& found) {
     if (expected) check(what, ListText(*expected), ListText(found), *expected == found);
   };
-  by_time("deleted", JobReplica::Deed::kDeleted, expectation.deleted);
-  by_time("evicted", JobReplica::Deed::kEvicted, expectation.evicted);
-  by_time("marked", JobReplica::Deed::kMarked, expectation.marked);
+  by_time("deleted", PodAction::Kind::kDeleted, expectation.deleted);
+  by_time("evicted", PodAction::Kind::kEvicted, expectation.evicted);
+  by_time("marked", PodAction::Kind::kMarked, expectation.marked);
   names("untouched", expectation.untouched, now.untouched);
   names("running", expectation.running, now.running);
   if (expectation.last) {

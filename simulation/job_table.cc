@@ -146,6 +146,12 @@ Type<JobSpec> JobTable() {
        {"minMember",
         "Of its PodGroup: all pods, if not written; 1 for Deployment, OME, StormService and Pod.",
         &JobSpec::min_member, Whole(1, kMaxJobPods)},
+       {"priority", "The scheduler places jobs with a higher one first; it ends no pods for them.",
+        &JobSpec::priority, Whole(-kMaxPriority, kMaxPriority)},
+       {"nodeSelector", "Labels of the nodes that its pods may go to.", &JobSpec::node_selector,
+        schemas::Map(Text())},
+       {"superPod", "Whether all of its pods must be in one super pod.", &JobSpec::one_super_pod,
+        Boolean()},
        {"superPodPods", "Pods of each logical super pod, as sp-block makes them; 0: none.",
         &JobSpec::super_pod_pods, Whole(0, kMaxJobPods)},
        {"labels", "Of its PodGroup and of all pods.", &JobSpec::labels, schemas::Map(Text())},
@@ -154,7 +160,7 @@ Type<JobSpec> JobTable() {
         schemas::Map(Text())},
        {"podAnnotations", "Of its pods.", &JobSpec::pod_annotations, schemas::Map(Text())},
        {"ends", "normally, or never: its pods stay when they are asked to end.",
-        &JobSpec::ever_ends, Choice<bool>({{"normally", true}, {"never", false}})},
+        &JobSpec::terminates, Choice<bool>({{"normally", true}, {"never", false}})},
        {"startTime", "From placed to running, if not as options say.", &JobSpec::start_time,
         Duration(seconds(0), kMaxDuration)},
        {"terminationTime", "How long a deleted pod stays, if not as options say.",
@@ -179,7 +185,10 @@ Type<ReportFaults> ReportTable() {
         "Fault codes that stay, each with its chips: {80E18005: [3]}, or [] for a code of the "
         "machine or a switch. They have the level that MindCluster gives them in time, as "
         "`mindgate explain --fault CODE` says.",
-        &ReportFaults::codes, schemas::Map(Chips())}},
+        &ReportFaults::codes, schemas::Map(Chips())},
+       {"lasts",
+        "After this time the node is reported healthy; without it, when another report says so.",
+        &ReportFaults::lasts, Duration(seconds(1), kMaxDuration)}},
       [](ReportFaults& report, const Field& field) {
         for (const auto& [code, chips] : report.codes) AddFaultCode(code, chips, field, report);
       });
@@ -203,13 +212,22 @@ Type<ChangePod> ChangePodTable() {
         schemas::kRequired}});
 }
 
-Type<OtherActs> OtherActsTable() {
-  return Object<OtherActs>(
-      {{"job", "The job, where there are several.", &OtherActs::job_name, NonEmptyText()},
-       {"pods", "Its pods that are deleted.", &OtherActs::pods, List(NonEmptyText())},
-       {"force", "With grace period 0.", &OtherActs::by_force, Boolean()},
-       {"recorded", "Whether the plugin's job-reschedule-reason says so.", &OtherActs::recorded,
-        Boolean()}});
+Type<ExternalDeletion> ExternalDeletionTable() {
+  return Object<ExternalDeletion>(
+      {{"job", "The job, where there are several.", &ExternalDeletion::job_name, NonEmptyText()},
+       {"pods", "Its pods that are deleted.", &ExternalDeletion::pods, List(NonEmptyText())},
+       {"instance",
+        "Else the instance of a service, by name or namespace/name, all of whose pods are deleted.",
+        &ExternalDeletion::instance, NonEmptyText()},
+       {"force", "With grace period 0.", &ExternalDeletion::by_force, Boolean()},
+       {"recorded", "Whether the plugin's job-reschedule-reason says so.",
+        &ExternalDeletion::recorded, Boolean()}},
+      [](ExternalDeletion& deletion, const Field& field) {
+        if (deletion.instance.empty() || (deletion.pods.empty() && deletion.job_name.empty()))
+          return;
+        field.Fault("what is deleted is either of a job or an instance",
+                    "write instance: alone, or job: and pods:");
+      });
 }
 
 Type<ChangeJob> ChangeJobTable() {
@@ -219,7 +237,7 @@ Type<ChangeJob> ChangeJobTable() {
         &ChangeJob::labels, schemas::Map(Text())},
        {"annotations", "Annotations of its PodGroup; likewise.", &ChangeJob::annotations,
         schemas::Map(Text())},
-       {"ends", "Whether its pods end from now on: normally, or never.", &ChangeJob::ever_ends,
+       {"ends", "Whether its pods end from now on: normally, or never.", &ChangeJob::terminates,
         Choice<bool>({{"normally", true}, {"never", false}})}});
 }
 

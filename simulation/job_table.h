@@ -1,7 +1,7 @@
 #pragma once
 
 #include "schemas/field_types.h"
-#include "simulation/job_scenario.h"
+#include "simulation/scenario.h"
 
 // The keys of jobs and of what happens to them.
 namespace mindgate::simulation {
@@ -10,7 +10,7 @@ schemas::Type<WatchDelays> WatchDelaysTable();
 schemas::Type<JobSpec> JobTable();
 schemas::Type<ReportFaults> ReportTable();
 schemas::Type<ChangePod> ChangePodTable();
-schemas::Type<OtherActs> OtherActsTable();
+schemas::Type<ExternalDeletion> ExternalDeletionTable();
 schemas::Type<ChangeJob> ChangeJobTable();
 schemas::Type<JobExpectation> JobExpectationTable();
 

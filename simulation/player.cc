@@ -1,43 +1,31 @@
 #include "simulation/player.h"
 
 #include <algorithm>
-#include <map>
 #include <memory>
-#include <set>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "base/text.h"
 #include "base/time.h"
+#include "kube/resource.h"
+#include "schemas/names.h"
 #include "simulation/always.h"
 #include "simulation/expectation.h"
-#include "simulation/job_player.h"
-#include "simulation/pod_text.h"
+#include "simulation/fault_reporters.h"
+#include "simulation/fault_text.h"
+#include "simulation/job_states.h"
+#include "simulation/recorder.h"
 #include "simulation/replica.h"
 #include "simulation/rules.h"
-#include "simulation/workloads.h"
+#include "simulation/service_states.h"
+#include "simulation/world.h"
+#include "watcher/rescheduling/plugin_records.h"
 
 namespace mindgate::simulation {
 namespace {
 
+using json::Json;
 using std::chrono::seconds;
-using watcher::scaling::Phase;
-
-// How a service stands in truth, whatever the watcher has seen, and what was told of it.
-struct ServiceState {
-  watcher::scaling::RuleState rule;
-  std::vector<size_t> instances{};  // by number
-  watcher::scaling::Service service{};
-  watcher::scaling::Decision decision{};  // only for what is reached and how many run
-  bool changed = true;
-  bool looked = false;  // at the end of this moment
-  History history{};
-  std::map<std::string, int64_t> running{};  // by group
-  // Since the last moment: who waits and why, by instance, and what would be done.
-  std::map<std::string, std::string> held{};
-  std::vector<std::pair<EventKind, watcher::DecisionRecord>> would{};
-  std::map<std::string, std::string> told_held{};  // the last of each instance
-  std::string told_shape{};
-};
 
 class Player {
  public:
@@ -45,36 +33,31 @@ class Player {
       : scenario_(scenario),
         limits_(limits),
         options_(scenario.options),
+        recorder_(clock_, limits),
         server_(clock_),
         replica_(clock_, server_, options_),
-        workloads_(
-            scenario, options_, clock_, server_,
-            [this](EventKind kind, const Workloads::Live& live, std::string reason) {
-              Tell(kind, live, std::move(reason));
-            },
-            [this](const ApiServer::PodName& name, watcher::scaling::PodPtr pod, seconds delay) {
-              replica_.PodChanged(name, std::move(pod), delay);
-            }),
-        always_(scenario) {
-    for (const ServiceSpec& spec : scenario.services) {
-      const watcher::scaling::ServiceKey key{spec.rule.ns, spec.rule.name, spec.job_id};
-      by_key_[key] = services_.size();
-      services_.emplace_back().rule = watcher::scaling::RuleMissing(key);
-    }
-    for (const Entry& entry : scenario.timeline) {
-      if (const auto* submit = std::get_if<Submit>(&entry.action)) {
-        const InstanceSpec& instance = submit->instance;
-        namespaces_[instance.name].insert(scenario.services[instance.service].rule.ns);
-      }
-    }
-  }
+        reporters_(clock_, options_, replica_),
+        world_(scenario, options_, clock_, server_, replica_,
+               [this](EventKind kind, const Gang& gang, std::string reason) {
+                 Note(kind, gang, std::move(reason));
+               }),
+        services_(scenario, options_, clock_, world_, recorder_),
+        jobs_(scenario, clock_, server_, world_),
+        always_(scenario) {}
 
   Playback Run() {
     for (const RuleSpec& rule : scenario_.rules) Do(SetRule{rule});
+    if (scenario_.has_faults) reporters_.Start();
+    for (const JobSpec& job : scenario_.jobs) {
+      recorder_.Note(EventKind::kSubmitted, job.name, job.name,
+                     std::string(OwnerKindName(job.kind)) + ", " + Counted(job.pods, "pod"));
+    }
+    // Jobs are there before the first entry, but not before instances of the same moment.
+    if (scenario_.services.empty()) Settle();
     const auto& timeline = scenario_.timeline;
     const Time last = timeline.empty() ? Time{} : Time(timeline.back().at);
-    for (size_t next = 0; !playback_.stopped;) {
-      std::optional<Time> moment = Earlier(workloads_.next_due(), replica_.next_due());
+    for (size_t next = 0; !recorder_.stopped();) {
+      std::optional<Time> moment = Earlier(world_.next_due(), replica_.next_due());
       if (next < timeline.size()) {
         moment = Earlier(moment, Time(timeline[next].at));
         moment = Earlier(moment, always_.next());
@@ -82,14 +65,18 @@ class Player {
         break;
       }
       clock_.Set(std::max(*moment, now()));
-      RingAlarms();
-      for (; next < timeline.size() && Time(timeline[next].at) == now() && !playback_.stopped;
+      FireTimers();
+      for (; next < timeline.size() && Time(timeline[next].at) == now() && !recorder_.stopped();
            ++next) {
+        // Each kind of entry has a Do of its own, or this does not compile.
         std::visit([this](const auto& action) { Do(action); }, timeline[next].action);
       }
       Settle();
     }
-    return Finished();
+    Playback playback = recorder_.Finish();
+    playback.services = services_.Ends();
+    playback.jobs = jobs_.Ends();
+    return playback;
   }
 
  private:
@@ -98,186 +85,197 @@ class Player {
   }
 
   Time now() const { return clock_.WallNow(); }
-  seconds at() const { return now().time_since_epoch(); }
 
-  void Tell(EventKind kind, std::string service, std::string subject, std::string reason) {
-    if (playback_.stopped) return;
-    if (playback_.events.size() == limits_.events) {
-      Stop("there are more than " + std::to_string(limits_.events) + " events");
-      return;
+  // Of the cluster.
+  void Note(EventKind kind, std::string subject, std::string reason) {
+    recorder_.Note(kind, "", std::move(subject), std::move(reason));
+  }
+  void Note(EventKind kind, const Gang& gang, std::string reason) {
+    if (gang.service != nullptr) {
+      recorder_.Note(kind, gang.service->name, services_.SubjectOf(*gang.service, gang.spec->name),
+                     std::move(reason));
+    } else {
+      recorder_.Note(kind, gang.spec->name, gang.spec->name, std::move(reason));
     }
-    playback_.events.push_back(
-        {at(), kind, std::move(service), std::move(subject), std::move(reason)});
   }
-  void Tell(EventKind kind, const Workloads::Live& live, std::string reason) {
-    const ServiceSpec& service = scenario_.services[live.spec->service];
-    Tell(kind, service.name, SubjectOf(service, live.spec->name), std::move(reason));
-  }
-
-  // As entries name an instance: with its namespace where another one has an instance of its name.
-  std::string SubjectOf(const ServiceSpec& service, const std::string& name) const {
-    const auto found = namespaces_.find(name);
-    const bool alone = found == namespaces_.end() || found->second.size() == 1;
-    return alone ? name : service.rule.ns + "/" + name;
-  }
-
-  void Stop(std::string reason) {
-    playback_.stopped = true;
-    playback_.events.push_back({at(), EventKind::kStopped, "", "", std::move(reason)});
-  }
-
-  // The reader takes nothing that concerns jobs.
-  template <typename Done>
-  void Do(const Done&) {}
 
   // --- what happens to nodes ---
 
   const std::string& NodeName(size_t node) const { return scenario_.nodes[node].name; }
 
-  void TellNodes() {
-    watcher::scaling::NodeNames unusable;
-    for (size_t i = 0; i < scenario_.nodes.size(); ++i) {
-      if (!workloads_.cluster().IsUsable(i)) unusable.insert(NodeName(i));
-    }
-    replica_.NodesChanged(std::move(unusable));
-  }
-
   void Do(const BreakNode& action) {
     const std::string& name = NodeName(action.node);
-    if (workloads_.cluster().IsBroken(action.node)) {
-      Tell(EventKind::kBroken, "", name, "it was broken already");
+    if (world_.cluster().IsBroken(action.node)) {
+      Note(EventKind::kBroken, name, "it was broken already");
       return;
     }
-    Tell(EventKind::kBroken, "", name, "the node");
-    workloads_.LosePods(workloads_.cluster().BreakNode(action.node), name + " broke");
-    TellNodes();
+    Note(EventKind::kBroken, name, "the node");
+    world_.BreakNode(action.node);
   }
 
   void Do(const RepairNode& action) {
-    const bool broken = workloads_.cluster().IsBroken(action.node);
-    workloads_.cluster().RepairNode(action.node);
-    Tell(EventKind::kRepaired, "", NodeName(action.node),
-         broken ? "the node" : "it was not broken");
-    TellNodes();
+    const bool broken = world_.cluster().IsBroken(action.node);
+    world_.RepairNode(action.node);
+    Note(EventKind::kRepaired, NodeName(action.node), broken ? "the node" : "it was not broken");
   }
 
   void Do(const BreakCards& action) {
-    Cluster& cluster = workloads_.cluster();
     const NodeSpec& node = scenario_.nodes[action.node];
-    const int64_t before = cluster.WorkingCards(action.node);
-    const auto pods = cluster.BreakCards(action.node, action.count);
-    const int64_t after = cluster.WorkingCards(action.node);
+    const int64_t before = world_.cluster().WorkingCards(action.node);
+    const auto pods = world_.BreakCards(action.node, action.count);
+    const int64_t after = world_.cluster().WorkingCards(action.node);
     const std::string what = Counted(before - after, "NPU");
-    Tell(EventKind::kBroken, "", node.name, what + "; " + Working(after, node.npus));
-    workloads_.LosePods(pods, what + " of " + node.name + " broke");
+    Note(EventKind::kBroken, node.name, what + "; " + Working(after, node.npus));
+    world_.LosePods(pods, what + " of " + node.name + " broke");
   }
 
   void Do(const RepairCards& action) {
-    Cluster& cluster = workloads_.cluster();
     const NodeSpec& node = scenario_.nodes[action.node];
-    const int64_t before = cluster.WorkingCards(action.node);
-    cluster.RepairCards(action.node, action.count);
-    const int64_t after = cluster.WorkingCards(action.node);
-    Tell(EventKind::kRepaired, "", node.name,
+    const int64_t before = world_.cluster().WorkingCards(action.node);
+    world_.RepairCards(action.node, action.count);
+    const int64_t after = world_.cluster().WorkingCards(action.node);
+    Note(EventKind::kRepaired, node.name,
          Counted(after - before, "NPU") + "; " + Working(after, node.npus));
   }
 
   void Do(const Cordon& action) {
-    Tell(EventKind::kCordoned, "", NodeName(action.node), "its pods stay, and no more come");
-    workloads_.cluster().SetCordoned(action.node, true);
-    TellNodes();
+    Note(EventKind::kCordoned, NodeName(action.node), "its pods stay, and no more come");
+    world_.SetCordoned(action.node, true);
   }
 
   void Do(const Uncordon& action) {
-    Tell(EventKind::kUncordoned, "", NodeName(action.node), "pods may come again");
-    workloads_.cluster().SetCordoned(action.node, false);
-    TellNodes();
+    Note(EventKind::kUncordoned, NodeName(action.node), "pods may come again");
+    world_.SetCordoned(action.node, false);
   }
 
   void Do(const NotReady& action) {
-    Tell(EventKind::kNotReady, "", NodeName(action.node),
-         "its pods stay and are not ready, and no more come");
-    SetReady(action.node, false);
+    Note(EventKind::kNotReady, NodeName(action.node),
+         scenario_.services.empty() ? "its pods stay, and none of them ends"
+                                    : "its pods stay and are not ready, and no more come");
+    world_.SetReady(action.node, false);
   }
 
   void Do(const Ready& action) {
-    Tell(EventKind::kReady, "", NodeName(action.node), "pods may come again");
-    SetReady(action.node, true);
+    Note(EventKind::kReady, NodeName(action.node), "pods may come again");
+    world_.SetReady(action.node, true);
   }
 
-  void SetReady(size_t node, bool ready) {
-    workloads_.cluster().SetReady(node, ready);
-    workloads_.SetReady(node, ready);
-    TellNodes();
+  void Do(const RemoveNode& action) {
+    Note(EventKind::kDeleted, NodeName(action.node), "the Node; its pods stay");
+    world_.RemoveNode(action.node);
+  }
+
+  void Do(const ReportFaults& action) {
+    Note(EventKind::kReported, NodeName(action.node), ReportText(action));
+    world_.Report(action.node, Reported(action));
+    reporters_.Report(action);
   }
 
   static std::string Working(int64_t count, int64_t of) {
     return std::to_string(count) + " of " + std::to_string(of) + " work";
   }
 
-  // --- what happens to instances ---
+  // --- what happens to instances and jobs ---
 
-  void Do(const Submit& action) { workloads_.Submit(action.instance); }
+  void Do(const Submit& action) { world_.Submit(action.instance); }
   void Do(const Delete& action) {
-    if (const auto instance = Find(action, EventKind::kDeleted)) {
-      workloads_.Delete(*instance);
-    }
+    if (const auto instance = Find(action, EventKind::kDeleted)) world_.Delete(*instance);
   }
   void Do(const FailInstance& action) {
-    if (const auto instance = Find(action, EventKind::kLost)) {
-      workloads_.FailInstance(*instance);
-    }
+    if (const auto instance = Find(action, EventKind::kLost)) world_.FailInstance(*instance);
   }
   void Do(const FailPod& action) {
     if (const auto instance = Find(action, EventKind::kLost)) {
-      workloads_.FailPod(*instance, action.pod);
+      world_.FailPod(*instance, action.pod);
     }
   }
 
   // Rolling updates make instances and remove them when they may.
   template <typename Done>
   std::optional<size_t> Find(const Done& action, EventKind kind) {
-    LookAtChanges();
-    const auto instance = workloads_.Find(action.ns, action.instance);
-    if (instance && !workloads_.all()[*instance].deleted) return instance;
-    Tell(kind, "", action.instance, "nothing: there is no such instance now");
+    services_.Follow();
+    const auto instance = world_.FindInstance(action.ns, action.instance);
+    if (instance && !world_.gangs()[*instance].deleted) return instance;
+    Note(kind, action.instance, "nothing: there is no such instance now");
     return std::nullopt;
   }
 
   void Do(const Rollout& action) {
-    Tell(EventKind::kRollout, scenario_.services[action.service].name, action.workload,
-         "a new revision, maxSurge " + std::to_string(action.max_surge) + ", maxUnavailable " +
-             std::to_string(action.max_unavailable));
-    workloads_.RollOut(action, action.service);
+    recorder_.Note(EventKind::kRollout, scenario_.services[action.service].name, action.workload,
+                   "a new revision, maxSurge " + std::to_string(action.max_surge) +
+                       ", maxUnavailable " + std::to_string(action.max_unavailable));
+    world_.RollOut(action);
+  }
+
+  void Do(const ChangePod& action) {
+    constexpr const char* kWords[] = {"fails",
+                                      "has a container that ended with an error and runs again",
+                                      "gets fault-type Separate",
+                                      "gets fault-type SubHealth",
+                                      "gets fault-type software",
+                                      "has no fault-type any more"};
+    const std::string why_not = world_.Change(action);
+    Note(EventKind::kChanged, action.pod,
+         why_not.empty() ? kWords[static_cast<size_t>(action.what)] : why_not);
+  }
+
+  void Do(const ChangeJob& action) {
+    Note(EventKind::kChanged, world_.gangs()[action.job], "its labels or pods");
+    world_.Change(action);
+  }
+
+  void Do(const ExternalDeletion& action) {
+    size_t gang = action.job;
+    if (!action.instance.empty()) {
+      const auto instance = Find(action, EventKind::kLost);
+      if (!instance) return;
+      gang = *instance;
+      world_.LoseInstance(gang, "its pods are deleted by somebody else", action.by_force);
+    }
+    const std::string name = world_.gangs()[gang].spec->name;
+    for (const std::string& pod : action.pods) {
+      const std::string why_not = world_.DeletePod(gang, pod, action.by_force);
+      recorder_.Note(EventKind::kDeleted, name, pod,
+                     why_not.empty() ? "by somebody else" : why_not);
+    }
+    if (!action.recorded) return;
+    const std::string id = world_.gangs()[gang].ns() + "/" + name;
+    const Json records = {
+        {id,
+         {{"JobID", id},
+          {"TotalRescheduleTimes", 1},
+          {"RescheduleRecords", {{{"RescheduleTimeStamp", recorder_.at().count()}}}}}}};
+    server_.PutObject(
+        kube::resources::kConfigMaps, std::string(watcher::rescheduling::kRecordsNamespace),
+        std::string(watcher::rescheduling::kRecordsName),
+        {{"data", {{std::string(watcher::rescheduling::kRecordsKey), records.dump()}}}});
+    recorder_.Note(EventKind::kChanged, name, "job-reschedule-reason",
+                   "says that it was restarted");
   }
 
   // --- what happens to the watcher ---
 
   void Do(const SetRule& action) {
     RuleLook look = LookAt(action.rule);
-    Tell(EventKind::kRule, "", action.rule.key.name, look.told);
+    Note(EventKind::kRule, action.rule.key.name, look.told);
     Follow(action.rule.key,
            std::make_shared<const watcher::scaling::RuleState>(std::move(look.state)));
   }
 
   void Do(const DeleteRule& action) {
-    Tell(EventKind::kRule, "", action.rule.name, "deleted");
+    Note(EventKind::kRule, action.rule.name, "deleted");
     Follow(action.rule, nullptr);
   }
 
   void Follow(const RuleKey& key, const std::shared_ptr<const watcher::scaling::RuleState>& rule) {
     replica_.RuleChanged(key, rule);
-    for (const auto& [service, i] : by_key_) {
-      if (scenario_.services[i].rule != key) continue;
-      services_[i].rule = rule == nullptr ? watcher::scaling::RuleMissing(service) : *rule;
-      services_[i].changed = true;
-      workloads_.Touch(i);
-    }
+    services_.RuleChanged(key, rule);
   }
 
   void Do(const SetOptions& action) {
-    Tell(EventKind::kOptions, "", "options", "changed");
-    options_ = action.options;
+    Note(EventKind::kOptions, "options", "changed");
+    const bool ran = std::exchange(options_, action.options).clusterd;
+    if (ran != options_.clusterd) reporters_.RunClusterD(options_.clusterd);
     replica_.EnqueueAll();
   }
 
@@ -285,224 +283,137 @@ class Player {
     const std::string what = action.verb.empty() ? "calls" : action.verb;
     const std::string how =
         action.status == 0 ? "get no answer" : "are answered " + std::to_string(action.status);
-    Tell(EventKind::kCalls, "", what, how + " for " + FormatDuration(action.lasts));
+    Note(EventKind::kCalls, what, how + " for " + FormatDuration(action.lasts));
     replica_.FailCalls(action, now() + action.lasts);
   }
 
   void Do(const LoseLeader& action) {
-    Tell(EventKind::kLeader, "", "watcher",
+    Note(EventKind::kLeader, "watcher",
          "lost, and another one leads " +
              (action.lasts == seconds(0) ? "at once" : "after " + FormatDuration(action.lasts)));
     replica_.LoseLeader(now() + action.lasts);
   }
 
+  void Do(const PauseRescheduling& action) {
+    Note(EventKind::kChanged, "Lease", action.paused ? "paused" : "no longer paused");
+    server_.PutObject(
+        kube::resources::kLeases, Replica::kNamespace, Replica::kLease,
+        {{"metadata",
+          {{"annotations",
+            {{std::string(schemas::kPauseRescheduling), action.paused ? "true" : "false"}}}}}});
+  }
+
+  void Do(const DisableNamespace& action) {
+    Note(EventKind::kChanged, action.ns, "mindgate.io/rescheduling is disabled");
+    server_.PutObject(
+        kube::resources::kNamespaces, "", action.ns,
+        {{"metadata", {{"labels", {{std::string(schemas::kRescheduling), "disabled"}}}}}});
+  }
+
+  // --- what is expected ---
+
   void Do(const Expectation& expectation) {
     Settle();
-    if (playback_.stopped) return;
+    if (recorder_.stopped()) return;
     const std::string& name = scenario_.services[expectation.service].name;
-    auto checks = Check(expectation, name, at(), NowOf(expectation.service));
+    auto checks = Check(expectation, name, recorder_.at(), services_.NowOf(expectation.service));
     if (expectation.always) {
       for (CheckResult check : always_.ResultsOf(*expectation.always)) {
         check.service = name;
-        check.at = at();
+        check.at = recorder_.at();
         checks.push_back(check);
       }
     }
     std::stable_sort(checks.begin(), checks.end(),
                      [](const CheckResult& a, const CheckResult& b) { return a.line < b.line; });
-    for (CheckResult& check : checks) {
-      std::string text = check.what + ": " + check.expected;
-      if (!check.met) {
-        text = check.what + ": expected " + check.expected + ", found " + check.found;
-      }
-      Tell(check.met ? EventKind::kExpected : EventKind::kNotMet, name,
-           "line " + std::to_string(check.line), std::move(text));
-      playback_.checks.push_back(std::move(check));
+    for (CheckResult& check : checks) recorder_.Check(std::move(check));
+  }
+
+  void Do(const JobExpectation& expectation) {
+    Settle();
+    if (recorder_.stopped()) return;
+    for (CheckResult& check : CheckJob(expectation, scenario_.jobs[expectation.job].name,
+                                       recorder_.at(), jobs_.NowOf(expectation.job))) {
+      recorder_.Check(std::move(check));
     }
   }
 
-  ServiceNow NowOf(size_t service) const {
-    const ServiceState& state = services_[service];
-    return {state.service, state.decision, state.history};
-  }
+  // --- what time, owners, the scheduler and the watcher do ---
 
-  // --- what time, the scheduler and the watcher do ---
-
-  bool RingAlarms() {
-    const bool rang = workloads_.RingAlarms();
-    LookAtChanges();
-    return rang;
-  }
-
-  // Follows who runs.
-  void LookAtChanges() {
-    const auto rule_of = [this](size_t service) -> const schemas::ScalingRule* {
-      const auto& rule = services_[service].rule.rule;
-      return rule ? &*rule : nullptr;
-    };
-    for (const auto& [number, before] : workloads_.TakeChanged(rule_of)) {
-      if (number >= known_) {
-        for (; known_ <= number; ++known_) {
-          services_[workloads_.all()[known_].spec->service].instances.push_back(known_);
-        }
-      }
-      const Workloads::Live& live = workloads_.all()[number];
-      ServiceState& state = services_[live.spec->service];
-      state.changed = true;
-      FollowSpan(number, workloads_.SpanOf(number));
-      const bool ran = before == Phase::kRunning;
-      const bool runs = live.seen && live.seen->phase == Phase::kRunning;
-      if (ran == runs) continue;
-      int64_t& running = state.running[live.spec->group];
-      running += runs ? 1 : -1;
-      if (!runs) continue;
-      Peak& peak = state.history.peaks[live.spec->group];
-      if (running > peak.running) peak = {running, at()};
-      Tell(EventKind::kRunning, live,
-           live.seen->ready == live.spec->pods
-               ? "all of its pods"
-               : std::to_string(live.seen->ready) + " of its " + PodsText(*live.spec));
-    }
-  }
-
-  void FollowSpan(size_t number, std::optional<Span> next) {
-    auto& open = open_[number];
-    if (open && next && open->state == next->state && open->nodes == next->nodes) return;
-    if (open && open->from < at() && playback_.spans.size() < limits_.events) {
-      open->to = at();
-      playback_.spans.push_back(*std::move(open));
-    }
-    open = std::move(next);
-    if (open) open->from = at();
+  bool FireTimers() {
+    const bool fired = world_.FireTimers();
+    services_.Follow();
+    return fired;
   }
 
   void Settle() {
-    for (int round = 0; !playback_.stopped; ++round) {
-      bool changed = RingAlarms();
-      changed = workloads_.SyncOwners() || changed;
-      LookAtChanges();
-      changed = workloads_.Schedule() || changed;
-      LookAtChanges();
+    for (int round = 0; !recorder_.stopped(); ++round) {
+      bool changed = FireTimers();
+      changed = world_.SyncOwners() || changed;
+      services_.Follow();
+      changed = world_.Schedule() || changed;
+      services_.Follow();
       changed = replica_.Deliver() || changed;
       changed = replica_.Reconcile() || changed;
+      for (const PodAction& action : replica_.TakeActions()) jobs_.Note(action);
       for (watcher::DecisionRecord& record : replica_.TakeRecords()) Note(std::move(record));
-      LookAtChanges();
+      services_.Follow();
       if (!changed) break;
       if (round == limits_.rounds) {
-        Stop("the decision does not settle: in round " + std::to_string(round) +
-             " at this time it still grants or gives up");
+        recorder_.Stop("the decision does not settle: in round " + std::to_string(round) +
+                       " at this time it still grants, gives up or restarts");
       }
     }
-    for (size_t i = 0; i < services_.size(); ++i) TellWhatChanged(i);
+    services_.Look();
+    recorder_.FollowJobs(world_.SpansOfJobs());
     always_.Look(
-        now(), [this](size_t service) { return services_[service].looked; },
-        [this](size_t service) { return NowOf(service); });
+        now(), [this](size_t service) { return services_.looked(service); },
+        [this](size_t service) { return services_.NowOf(service); });
   }
 
-  // What the watcher says. Who waits and why is told once a moment: between its rounds reasons come
-  // and go.
   void Note(watcher::DecisionRecord record) {
-    const auto about = [&](std::string_view name) -> const std::string& {
-      return std::find_if(record.about.begin(), record.about.end(),
-                          [&](const auto& member) { return member.first == name; })
-          ->second;
-    };
-    const size_t index = by_key_.at({record.ns, about("rule"), about("jobID")});
-    ServiceState& state = services_[index];
-    const std::string name = WithoutKinds(about("instance"));
-    record.reason = WithoutKinds(std::move(record.reason));
-    state.history.reasons[name] = record.reason;
-    const auto done = [&](EventKind kind) {
-      state.held.erase(name);
-      state.told_held.erase(name);
-      const ServiceSpec& service = scenario_.services[index];
-      Tell(kind, service.name, SubjectOf(service, name), record.reason);
-    };
-    if (record.what == "held") {
-      state.held[name] = record.reason;
-    } else if (record.what == "granted") {
-      done(EventKind::kGranted);
-    } else if (record.what == "withdrawn") {
-      done(EventKind::kWithdrawn);
-      state.history.withdrawn[name] = about("group");
-    } else if (record.what == "given up") {
-      done(EventKind::kGivenUp);
-      state.history.given_up[name] = about("group");
-    } else if (record.what == "would be given up") {
-      state.history.would_give_up[name] = about("group");
-      state.would.emplace_back(EventKind::kWouldGiveUp, std::move(record));
+    if (record.controller == "scaling") return services_.Note(std::move(record));
+    const auto gang = FindGang(record.ns, record.about.front().second);
+    if (!gang) return;
+    const EventKind kind = record.what == "restarted"       ? EventKind::kRestarted
+                           : record.what == "pods marked"   ? EventKind::kMarked
+                           : record.what == "restart waits" ? EventKind::kWaits
+                           : record.what == "not restarted" ? EventKind::kLeftAlone
+                                                            : EventKind::kWouldRestart;
+    if (world_.gangs()[*gang].job != nullptr) {
+      jobs_.Note(*gang, record.what, record.reason);
+    } else {
+      services_.NoteReason(world_.gangs()[*gang], record.reason);
     }
+    Note(kind, world_.gangs()[*gang], std::move(record.reason));
   }
 
-  void TellWhatChanged(size_t index) {
-    ServiceState& state = services_[index];
-    const ServiceSpec& spec = scenario_.services[index];
-    const std::string& service = spec.name;
-    state.looked = state.changed;
-    if (state.changed) Look(state);
-    for (const auto& [name, reason] : std::exchange(state.held, {})) {
-      if (std::exchange(state.told_held[name], reason) == reason) continue;
-      const auto instance = workloads_.Find(spec.rule.ns, name);
-      const bool waits = !instance || !workloads_.all()[*instance].seen ||
-                         workloads_.all()[*instance].seen->gated > 0;
-      Tell(waits ? EventKind::kHeld : EventKind::kKept, service, SubjectOf(spec, name), reason);
+  // By its PodGroup.
+  std::optional<size_t> FindGang(const std::string& ns, const std::string& group) const {
+    for (size_t i = 0; i < scenario_.jobs.size(); ++i) {
+      if (scenario_.jobs[i].ns == ns && scenario_.jobs[i].name == group) return i;
     }
-    for (auto& [kind, record] : std::exchange(state.would, {})) {
-      Tell(kind, service, SubjectOf(spec, WithoutKinds(record.about[2].second)),
-           std::move(record.reason));
-    }
-    std::string shape = ShapeText(state.service, state.decision);
-    if (shape != state.told_shape && !(state.told_shape.empty() && !state.decision.reached)) {
-      Tell(EventKind::kShape, service, service, shape);
-      playback_.shapes.push_back(
-          {at(), service, state.decision.reached ? *state.decision.reached + 1 : 0, shape});
-      state.told_shape = std::move(shape);
-    }
-  }
-
-  void Look(ServiceState& state) {
-    state.changed = false;
-    state.service = {.rule = state.rule.rule, .no_rule = state.rule.why_not, .instances = {}};
-    std::erase_if(state.instances, [&](size_t i) { return workloads_.all()[i].deleted; });
-    for (const size_t i : state.instances) {
-      const Workloads::Live& live = workloads_.all()[i];
-      if (live.seen) state.service.instances.push_back(*live.seen);
-    }
-    state.decision = watcher::scaling::Decide(state.service, options_, now());
-  }
-
-  Playback Finished() {
-    playback_.end = at();
-    for (auto& [number, open] : open_) FollowSpan(number, std::nullopt);
-    for (size_t i = 0; i < services_.size(); ++i) {
-      const ServiceState& state = services_[i];
-      const size_t shapes = state.rule.rule ? state.rule.rule->tiers.size() : 0;
-      playback_.services.push_back(
-          {scenario_.services[i].name, state.decision.reached, shapes, state.decision.groups});
-    }
-    return std::move(playback_);
+    return world_.FindInstance(ns, group);
   }
 
   const Scenario& scenario_;
   const PlayLimits& limits_;
   ScenarioOptions options_;
   ManualClock clock_;
+  Recorder recorder_;
   ApiServer server_;
   Replica replica_;
-  Workloads workloads_;
-  std::map<watcher::scaling::ServiceKey, size_t> by_key_;
-  std::map<std::string, std::set<std::string>> namespaces_;  // of instances, by their names
-  std::vector<ServiceState> services_;
+  FaultReporters reporters_;
+  World world_;
+  ServiceStates services_;
+  JobStates jobs_;
   AlwaysChecks always_;
-  std::map<size_t, std::optional<Span>> open_;  // of each instance
-  size_t known_ = 0;                            // instances that are among those of their services
-  Playback playback_;
 };
 
 }  // namespace
 
 Playback Play(const Scenario& scenario, const PlayLimits& limits) {
-  return scenario.jobs.empty() ? Player(scenario, limits).Run() : PlayJobs(scenario, limits);
+  return Player(scenario, limits).Run();
 }
 
 }  // namespace mindgate::simulation

@@ -17,8 +17,8 @@ struct PlayLimits {
   int rounds = 1'000;
 };
 
-// Plays a scenario: the watcher's own reconciler (Replica) and those who make, place and run pods
-// (Workloads) at one API server. At each moment all of them act until none changes anything; what
+// Plays a scenario: the watcher's own reconcilers (Replica) and those who make, place and run pods
+// (World) at one API server. At each moment all of them act until none changes anything; what
 // is due between two seconds is due at the later one. Deterministic: no clock, no threads, no
 // randomness. Takes what ReadScenarios found without faults.
 Playback Play(const Scenario& scenario, const PlayLimits& limits = {});

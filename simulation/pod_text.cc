@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string_view>
+#include <utility>
 
 #include "kube/resource.h"
 #include "schemas/names.h"
@@ -32,19 +33,91 @@ void SetCondition(Json& pod, std::string_view type, bool status, std::string_vie
   (*found)["reason"] = reason;
 }
 
-Json OwnerOf(const InstanceSpec& spec, const std::string& hash) {
+// Volcano makes the PodGroup of these itself, with minMember 1.
+bool HasPlainPodGroup(OwnerKind kind) {
+  return kind == OwnerKind::kDeployment || kind == OwnerKind::kOmeDeployment ||
+         kind == OwnerKind::kStormService || kind == OwnerKind::kPod;
+}
+
+Json OwnerReference(const std::string& version, const std::string& kind, const std::string& name,
+                    const std::string& uid) {
+  return {
+      {"apiVersion", version}, {"kind", kind}, {"name", name}, {"uid", uid}, {"controller", true}};
+}
+
+// Null: it has none.
+Json OwnerOf(const JobSpec& spec) {
+  struct Owner {
+    const char* version;
+    const char* kind;
+  };
+  const auto owner = [&]() -> Owner {
+    switch (spec.kind) {
+      case OwnerKind::kAscendJob:
+        return {"mindxdl.gitee.com/v1", "AscendJob"};
+      case OwnerKind::kVolcanoJob:
+        return {"batch.volcano.sh/v1alpha1", "Job"};
+      case OwnerKind::kDeployment:
+      case OwnerKind::kOmeDeployment:
+        return {"apps/v1", "ReplicaSet"};
+      case OwnerKind::kLeaderWorkerSet:
+      case OwnerKind::kStatefulSet:
+        return {"apps/v1", "StatefulSet"};
+      case OwnerKind::kPodSet:
+        return {"orchestration.aibrix.ai/v1alpha1", "PodSet"};
+      case OwnerKind::kStormService:
+        return {"orchestration.aibrix.ai/v1alpha1", "RoleSet"};
+      case OwnerKind::kInferOperator:
+        return {"mindcluster.huawei.com/v1", "InstanceSet"};
+      case OwnerKind::kPod:
+        return {"", ""};
+    }
+    return {"", ""};
+  }();
+  if (*owner.kind == '\0') return nullptr;
+  return OwnerReference(owner.version, owner.kind, spec.name, "owner-" + spec.name);
+}
+
+Json OwnerOf(const InstanceSpec& spec, int64_t revision) {
   if (spec.workload.empty()) {
-    return {{"apiVersion", "mindxdl.gitee.com/v1"},
-            {"kind", "AscendJob"},
-            {"name", spec.name},
-            {"uid", "job-" + spec.name},
-            {"controller", true}};
+    return OwnerReference("mindxdl.gitee.com/v1", "AscendJob", spec.name, "job-" + spec.name);
   }
-  return {{"apiVersion", "apps/v1"},
-          {"kind", "ReplicaSet"},
-          {"name", spec.workload + "-" + hash},
-          {"uid", "set-" + hash},
-          {"controller", true}};
+  const std::string hash = "r" + std::to_string(revision);
+  return OwnerReference("apps/v1", "ReplicaSet", spec.workload + "-" + hash, "set-" + hash);
+}
+
+void Add(const Labels& labels, Json& object) {
+  for (const auto& [key, value] : labels) object[key] = value;
+}
+
+Json LabelsOf(const InstanceSpec& spec, const ServiceSpec& service) {
+  Json labels = {{schemas::kJobId, service.job_id}, {schemas::kScalingRule, service.rule.name}};
+  if (!spec.group.empty()) labels[std::string(schemas::kGroupName)] = spec.group;
+  Add(service.labels, labels);
+  return labels;
+}
+
+Json MetadataOf(const ApiServer::PodName& name, Json labels, const Json& owner) {
+  Json metadata = {{"namespace", name.ns}, {"name", name.name}, {"labels", std::move(labels)}};
+  if (!owner.is_null()) metadata["ownerReferences"] = Json::array({owner});
+  return metadata;
+}
+
+// What a gang with a PodGroup writes on each of its pods.
+void AddRank(size_t number, OwnerKind kind, Json& metadata) {
+  if (kind == OwnerKind::kAscendJob) {
+    metadata["labels"][std::string(schemas::kReplicaType)] = number == 0 ? "master" : "worker";
+  }
+  if (!HasPlainPodGroup(kind)) {
+    metadata["annotations"][std::string(schemas::kRankIndex)] = std::to_string(number);
+  }
+}
+
+Json GroupOf(Json metadata, int64_t min_member, const std::string& phase) {
+  metadata["uid"] = "group-" + metadata["name"].get<std::string>();
+  return {{"metadata", std::move(metadata)},
+          {"spec", {{"minMember", min_member}}},
+          {"status", {{"phase", phase}}}};
 }
 
 void Drop(std::string& text, std::string_view word) {
@@ -61,18 +134,25 @@ ApiServer::PodName PodNameOf(const InstanceSpec& spec, const ServiceSpec& servic
   return {service.rule.ns, kube::Encoded(spec.name) + "@" + std::to_string(number)};
 }
 
+ApiServer::PodName PodNameOf(const JobSpec& spec, size_t number, int64_t generation) {
+  std::string name = spec.name + "-" + std::to_string(number);
+  if (generation > 1 && IsReplicaSet(spec.kind)) name += "-r" + std::to_string(generation);
+  return {spec.ns, std::move(name)};
+}
+
 Json NewPod(const InstanceSpec& spec, const ServiceSpec& service, size_t number, int64_t revision) {
-  const ApiServer::PodName name = PodNameOf(spec, service, number);
-  const std::string hash = "r" + std::to_string(revision);
-  Json labels = {{schemas::kJobId, service.job_id}, {schemas::kScalingRule, service.rule.name}};
-  if (!spec.group.empty()) labels[std::string(schemas::kGroupName)] = spec.group;
-  if (!spec.workload.empty()) labels["pod-template-hash"] = hash;
+  Json metadata = MetadataOf(PodNameOf(spec, service, number), LabelsOf(spec, service),
+                             OwnerOf(spec, revision));
+  if (!spec.workload.empty()) {
+    metadata["labels"]["pod-template-hash"] = "r" + std::to_string(revision);
+  }
+  if (!service.labels.empty()) {
+    metadata["annotations"] = {{schemas::kPodGroupAnnotation, spec.name}};
+    AddRank(number, spec.workload.empty() ? OwnerKind::kAscendJob : OwnerKind::kDeployment,
+            metadata);
+  }
   Json pod = {
-      {"metadata",
-       {{"namespace", name.ns},
-        {"name", name.name},
-        {"labels", std::move(labels)},
-        {"ownerReferences", Json::array({OwnerOf(spec, hash)})}}},
+      {"metadata", std::move(metadata)},
       {"spec",
        {{"containers",
          {{{"name", "ascend"},
@@ -81,6 +161,50 @@ Json NewPod(const InstanceSpec& spec, const ServiceSpec& service, size_t number,
       {"status", {{"phase", "Pending"}}}};
   if (spec.gated) pod["spec"]["schedulingGates"] = {{{"name", schemas::kScalingGate}}};
   return pod;
+}
+
+Json NewPod(const JobSpec& spec, const Labels& job_labels, size_t number, int64_t generation) {
+  Json labels = Json::object();
+  Add(job_labels, labels);
+  Add(spec.pod_labels, labels);
+  if (spec.kind == OwnerKind::kOmeDeployment) {
+    labels[std::string(schemas::kOmeInferenceService)] = spec.name;
+  }
+  Json metadata = MetadataOf(PodNameOf(spec, number, generation), std::move(labels), OwnerOf(spec));
+  Json& annotations = metadata["annotations"] = {{schemas::kPodGroupAnnotation, spec.name}};
+  Add(spec.pod_annotations, annotations);
+  AddRank(number, spec.kind, metadata);
+  if (spec.super_pod_pods > 0) {
+    annotations[std::string(schemas::kSuperPodRank)] =
+        std::to_string(static_cast<int64_t>(number) / spec.super_pod_pods);
+  }
+  return {{"metadata", std::move(metadata)},
+          {"spec", {{"containers", {{{"name", "ascend"}}}}}},
+          {"status", {{"phase", "Pending"}}}};
+}
+
+Json NewPodGroup(const InstanceSpec& spec, const ServiceSpec& service, int64_t revision,
+                 const std::string& phase) {
+  return GroupOf(
+      MetadataOf({service.rule.ns, spec.name}, LabelsOf(spec, service), OwnerOf(spec, revision)),
+      spec.pods, phase);
+}
+
+Json NewPodGroup(const JobSpec& spec, const Labels& job_labels, const Labels& job_annotations,
+                 const std::string& phase) {
+  Json labels = Json::object();
+  Add(job_labels, labels);
+  Json metadata = MetadataOf({spec.ns, spec.name}, std::move(labels), OwnerOf(spec));
+  Add(job_annotations, metadata["annotations"] = Json::object());
+  return GroupOf(std::move(metadata), MinMember(spec), phase);
+}
+
+bool IsReplicaSet(OwnerKind kind) {
+  return kind == OwnerKind::kDeployment || kind == OwnerKind::kOmeDeployment;
+}
+
+int64_t MinMember(const JobSpec& spec) {
+  return spec.min_member.value_or(HasPlainPodGroup(spec.kind) ? 1 : spec.pods);
 }
 
 std::string WithoutKinds(std::string text) {

@@ -11,10 +11,10 @@
 
 #include "json/issues.h"
 #include "schemas/config.h"
-#include "simulation/job_scenario.h"
 #include "watcher/scaling/decision.h"
 
-// What a scenario file says: a cluster, services on it, what happens to them, and what is expected.
+// What a scenario file says: a cluster, services and jobs on it, what happens to them, and what is
+// expected.
 namespace mindgate::simulation {
 
 // A play keeps every card of every node and every instance in memory, and writes at least one line
@@ -28,6 +28,9 @@ inline constexpr int64_t kMaxPods = 1'000;          // of one instance
 // The highest that is not reserved (k8s.io/api scheduling/v1).
 inline constexpr int64_t kMaxPriority = 1'000'000'000;
 inline constexpr size_t kMaxAllPods = 100'000;  // each is an object of the simulated API server
+inline constexpr size_t kMaxJobs = 2'000;
+inline constexpr int64_t kMaxJobPods = 1'000;  // of one job
+inline constexpr size_t kMaxAllJobPods = 10'000;
 
 using Labels = std::map<std::string, std::string, std::less<>>;
 
@@ -54,24 +57,66 @@ struct ServiceSpec {
   std::string job_id;  // no other service of the namespace has it
   RuleKey rule;
   std::string name{};  // "chat"; "ns/chat" where another namespace has that jobID too
+  // Of the PodGroups and pods of its instances. Without any they have no PodGroups, and nothing is
+  // rescheduled.
+  Labels labels{};
 };
 
-struct InstanceSpec {
-  size_t service = 0;  // index into Scenario::services
-  std::string job_id;  // as written, empty for the only service
-  // No other instance that is in the namespace of the service at the same time has it.
+// Pods that start and end together: an instance of a service, or a job.
+struct GangSpec {
   std::string name;
-  std::string group;  // empty: it has no label mind-cluster/group-name
   int64_t pods = 1;
   int64_t npus_per_pod = 8;
-  int64_t priority = 0;        // the scheduler places those with a higher one first
-  bool gated = true;           // false: its pods came without admission
-  bool ever_starts = true;     // false: its pods never run, wherever they are
-  bool one_super_pod = false;  // all of its pods go to nodes of one super pod
+  int64_t priority = 0;  // the scheduler places those with a higher one first
   Labels node_selector{};
-  std::optional<std::chrono::seconds> start_time{};        // else as the options say
+  bool one_super_pod = false;                        // all of its pods go to nodes of one super pod
+  std::optional<std::chrono::seconds> start_time{};  // else as the options say
   std::optional<std::chrono::seconds> termination_time{};  // likewise
-  std::string workload{};  // whose rolling updates replace it; empty: it is an AscendJob
+};
+
+// No other instance that is in the namespace of the service at the same time has its name.
+struct InstanceSpec : GangSpec {
+  size_t service = 0;       // index into Scenario::services
+  std::string job_id;       // as written, empty for the only service
+  std::string group;        // empty: it has no label mind-cluster/group-name
+  bool gated = true;        // false: its pods came without admission
+  bool ever_starts = true;  // false: its pods never run, wherever they are
+  std::string workload{};   // whose rolling updates replace it; empty: it is an AscendJob
+};
+
+enum class OwnerKind : uint8_t {
+  kAscendJob,
+  kVolcanoJob,
+  kDeployment,
+  kOmeDeployment,    // of an InferenceService of OME in Deployment mode
+  kLeaderWorkerSet,  // one group of it
+  kPodSet,           // of a StormService with podGroupSize above 1
+  kStormService,     // with podGroupSize 1: all pods share a PodGroup
+  kStatefulSet,
+  kInferOperator,  // an instance of it
+  kPod,            // pods that nobody makes again
+};
+std::string_view OwnerKindName(OwnerKind kind);  // "AscendJob", as in the file
+
+// How late single watches are, if not as the options say for all.
+struct WatchDelays {
+  std::optional<std::chrono::seconds> pods{};
+  std::optional<std::chrono::seconds> pod_groups{};
+  std::optional<std::chrono::seconds> nodes{};
+  std::optional<std::chrono::seconds> fault_reports{};
+};
+
+// A PodGroup, its pods, and the owner that makes them again. Its pods are name-0, name-1, ...
+struct JobSpec : GangSpec {
+  std::string ns = "default";
+  OwnerKind kind = OwnerKind::kAscendJob;
+  std::optional<int64_t> min_member{};  // else all pods, or 1 where Volcano makes the PodGroup
+  int64_t super_pod_pods = 0;           // pods of each logical super pod; 0: it has none
+  Labels labels{};                      // of the PodGroup and all pods
+  Labels annotations{};                 // of the PodGroup
+  Labels pod_labels{};                  // of all pods and not of the PodGroup
+  Labels pod_annotations{};
+  bool terminates = true;  // false: its pods do not end when they are asked to
 };
 
 // How many, by group.
@@ -205,13 +250,63 @@ struct DeleteRule {
   RuleKey rule;
 };
 
+// What MindCluster reports of a node from now on. Chips that are not named are healthy.
+struct ReportFaults {
+  std::string name;
+  size_t node = 0;
+  std::vector<int64_t> unhealthy{};
+  std::vector<int64_t> network_unhealthy{};
+  std::vector<int64_t> sub_healthy{};
+  std::vector<int64_t> separated{};  // by a public fault, which ClusterD merged
+  // Fault codes that stay, with their chips; they are in what stands above and below as well.
+  std::map<std::string, std::vector<int64_t>, std::less<>> codes{};
+  std::string machine = "Healthy";   // as NodeD calls it
+  std::string switches = "Healthy";  // as the device plugin calls its switches
+  // Until the node is reported healthy again, by an entry of its own; nothing: until another one.
+  std::optional<std::chrono::seconds> lasts{};
+};
+// The Node object is deleted, and comes again with Ready.
+struct RemoveNode {
+  std::string name;
+  size_t node = 0;
+};
+struct ChangePod {
+  enum class What : uint8_t { kFailed, kExited, kSeparate, kSubHealth, kSoftware, kHealthy };
+  std::string pod;
+  What what = What::kFailed;
+};
+// Volcano's plugin, or anybody else, takes pods away: of a job, or all of an instance.
+struct ExternalDeletion {
+  std::string job_name;
+  size_t job = 0;
+  std::vector<std::string> pods{};
+  std::string instance{};  // empty: it is about a job
+  std::string ns{};        // of the instance
+  bool by_force = true;
+  bool recorded = false;  // in the plugin's ConfigMap job-reschedule-reason
+};
+// Labels and annotations of a PodGroup are others; an empty value takes one away.
+struct ChangeJob {
+  std::string job_name;
+  size_t job = 0;
+  Labels labels{};
+  Labels annotations{};
+  std::optional<bool> terminates{};
+};
+struct PauseRescheduling {
+  bool paused = true;  // by the annotation on the Lease
+};
+struct DisableNamespace {
+  std::string ns;
+};
+
 struct ScenarioOptions : watcher::scaling::Options {
   std::chrono::seconds start_time{30};       // from placed to running
   std::chrono::seconds termination_time{0};  // from the deletion of a pod on a node to its end
   std::chrono::seconds seen_after{0};        // from a grant until the pods show it
   std::chrono::seconds watch_delay{0};       // from a change until the watcher is told of it
-  WatchDelays watch_delays{};                // for jobs
-  bool clusterd = true;                      // it runs
+  WatchDelays watch_delays{};
+  bool clusterd = true;  // it runs
   // Nothing settles unless the scenario says so: what it reports at one time is one report.
   schemas::Rescheduling rescheduling = [] {
     schemas::Rescheduling settings;
@@ -221,6 +316,25 @@ struct ScenarioOptions : watcher::scaling::Options {
   std::chrono::seconds grace_over_time{900};  // of the scheduler
 };
 
+// Pods by the moment at which something was done to them.
+using PodsByTime = std::map<std::chrono::seconds, std::vector<std::string>>;
+
+struct JobExpectation {
+  std::string job_name;  // as written, empty for the only job
+  size_t job = 0;
+  int line = 0;
+  // What the watcher has done so far, all of it.
+  std::optional<PodsByTime> deleted{};
+  std::optional<PodsByTime> evicted{};
+  std::optional<PodsByTime> marked{};
+  std::optional<std::vector<std::string>> untouched{};  // the same pods as at the start
+  std::optional<std::vector<std::string>> running{};
+  std::optional<std::string> last{};  // what the watcher said last: "waits"
+  std::string reason{};               // text that its last word contains
+  std::optional<int64_t> retries_used{};
+  std::optional<std::vector<std::string>> isolated{};  // nodes with our taint
+};
+
 struct SetOptions {
   ScenarioOptions options;  // all of them, as they are from then on
 };
@@ -228,8 +342,8 @@ struct SetOptions {
 using Action =
     std::variant<BreakNode, RepairNode, BreakCards, RepairCards, Cordon, Uncordon, NotReady, Ready,
                  Submit, Delete, FailInstance, FailPod, Rollout, SetRule, DeleteRule, SetOptions,
-                 FailCalls, LoseLeader, Expectation, ReportFaults, RemoveNode, ChangePod, OtherActs,
-                 ChangeJob, PauseRescheduling, DisableNamespace, JobExpectation>;
+                 FailCalls, LoseLeader, Expectation, ReportFaults, RemoveNode, ChangePod,
+                 ExternalDeletion, ChangeJob, PauseRescheduling, DisableNamespace, JobExpectation>;
 
 struct Entry {
   std::chrono::seconds at{0};
@@ -242,8 +356,9 @@ struct Scenario {
   std::vector<RuleSpec> rules;  // at the start
   ScenarioOptions options;
   std::vector<ServiceSpec> services;
-  std::vector<JobSpec> jobs;    // then there are no services
+  std::vector<JobSpec> jobs;
   std::vector<Entry> timeline;  // in order of time; instances of `services` are submitted in it
+  bool has_faults = false;      // it has jobs, or something that rescheduling is about
 };
 
 struct ScenarioReading {

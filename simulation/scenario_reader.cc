@@ -159,10 +159,6 @@ class Resolver {
 
   void ResolveJobs() {
     if (TooMany("/jobs", written_.jobs.size(), kMaxJobs, "jobs")) return;
-    if (!written_.jobs.empty() && !written_.services.empty()) {
-      Fault("/jobs", "a scenario has either services, which are scaled, or jobs",
-            "write two scenarios, with --- between them");
-    }
     size_t pods = 0;
     for (size_t i = 0; i < written_.jobs.size(); ++i) {
       const JobSpec& job = written_.jobs[i];
@@ -181,21 +177,20 @@ class Resolver {
   }
 
   template <typename Done>
-  void CheckFits(const std::string& path) {
-    const bool jobs = !scenario_.jobs.empty();
-    if (jobs ? kMeansServices<Done> : kMeansJobs<Done>) {
-      Fault(path,
-            jobs ? "this happens to services, but the scenario has jobs"
-                 : "this happens to jobs, but the scenario has services",
-            jobs ? "write report:, notReady:, removeNode:, pod: or expectJob:"
-                 : "write breakNode:, breakCard:, failPod: or expect:");
+  void CheckFits(const Done& action, const std::string& path) {
+    if (scenario_.services.empty() && NeedsServices(action)) {
+      Fault(path, "this happens to services, but the scenario has jobs",
+            "write report:, notReady:, removeNode:, pod: or expectJob:");
+    } else if (scenario_.jobs.empty() && NeedsJobs(action)) {
+      Fault(path, "this happens to jobs, but the scenario has services",
+            "write breakNode:, breakCard:, failPod: or expect:");
     }
   }
 
-  // Services have no faults, and one delay for all watches.
+  // Without faults nothing is reported, and one delay is for all watches.
   void CheckOptionsFit(const std::string& path) {
     const json::Json::json_pointer place(path);
-    if (!scenario_.jobs.empty() || !root_.contains(place)) return;
+    if (scenario_.has_faults || !root_.contains(place)) return;
     for (const char* key : {"watchDelays", "clusterD"}) {
       if (!root_.at(place).is_object() || !root_.at(place).contains(key)) continue;
       Fault(Child(path, key), "this is for jobs, but the scenario has none",
@@ -205,7 +200,47 @@ class Resolver {
     }
   }
 
+  // Whether there is anything that rescheduling is about.
+  bool HasFaults() const {
+    return !scenario_.jobs.empty() ||
+           std::any_of(scenario_.services.begin(), scenario_.services.end(),
+                       [](const ServiceSpec& service) { return !service.labels.empty(); }) ||
+           std::any_of(written_.timeline.begin(), written_.timeline.end(),
+                       [](const WrittenEntry& entry) {
+                         return std::holds_alternative<ReportFaults>(*entry.action) ||
+                                std::holds_alternative<RemoveNode>(*entry.action);
+                       });
+  }
+
+  // A report that lasts for a while ends with one that the node is healthy, unless another one of
+  // the node comes before.
+  void AddRecoveries() {
+    struct Recovery {
+      seconds at{0};
+      std::string path;
+    };
+    std::map<std::string, Recovery> due;  // by node
+    const auto add = [this](const std::string& name, Recovery& recovery) {
+      const auto node = nodes_.find(name);
+      if (node == nodes_.end()) return;
+      ReportFaults healthy;
+      healthy.name = name;
+      healthy.node = node->second;
+      Add(recovery.at, std::move(healthy), std::move(recovery.path));
+    };
+    for (const WrittenEntry& entry : written_.timeline) {
+      const auto* report = std::get_if<ReportFaults>(&*entry.action);
+      if (report == nullptr) continue;
+      if (const auto before = due.extract(report->name); before && before.mapped().at < *entry.at) {
+        add(before.key(), before.mapped());
+      }
+      if (report->lasts) due[report->name] = {*entry.at + *report->lasts, entry.path};
+    }
+    for (auto& [name, recovery] : due) add(name, recovery);
+  }
+
   void ResolveTimeline() {
+    scenario_.has_faults = HasFaults();
     CheckOptionsFit("/options");
     std::vector<WrittenEntry>& timeline = written_.timeline;
     if (TooMany("/timeline", timeline.size(), kMaxEntries, "entries")) return;
@@ -220,6 +255,7 @@ class Resolver {
     }
     if (TooMany("/timeline", expectations, kMaxExpectations, "expectations")) return;
     ResolveRollouts();
+    AddRecoveries();
     for (WrittenEntry& entry : timeline) {
       if (auto* set = std::get_if<SetOptions>(&*entry.action)) {
         CheckOptionsFit(entry.path);
@@ -297,8 +333,9 @@ class Resolver {
 
   template <typename Done>
   void Resolve(Done& action, const std::string& path) {
-    CheckFits<Done>(path);
+    CheckFits(action, path);
     if constexpr (requires { action.job_name; }) {
+      if (!NeedsJobs(action)) return;
       if (action.job_name.empty() && scenario_.jobs.size() > 1) {
         Fault(path, "there are several jobs, but this entry names none", "add job: with a name");
       } else if (!action.job_name.empty()) {
@@ -435,6 +472,9 @@ class Resolver {
       } else if (auto* pod = std::get_if<FailPod>(&action)) {
         ResolveInstance(*pod, there, Child(paths_[i], "instance"));
         CheckPod(*pod, pods_of, Child(paths_[i], "pod"));
+      } else if (auto* deletion = std::get_if<ExternalDeletion>(&action);
+                 deletion != nullptr && !deletion->instance.empty()) {
+        ResolveInstance(*deletion, there, Child(paths_[i], "instance"));
       }
       timeline.push_back(std::move(scenario_.timeline[i]));
     }

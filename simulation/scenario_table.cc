@@ -96,6 +96,10 @@ Type<WrittenService> ServiceTable() {
        {"rule", "Its label mind-cluster/scaling-rule.",
         [](WrittenService& service) -> auto& { return service.rule.name; }, NonEmptyText(),
         schemas::kRequired},
+       {"labels",
+        "Of the PodGroups and pods of its instances: {fault-scheduling: force}. Without any they "
+        "have no PodGroups, and are not rescheduled.",
+        &WrittenService::labels, schemas::Map(Text())},
        {"instances", "Its instances, submitted at the start or at a time of their own.",
         &WrittenService::instances, List(Object(std::move(keys)))}});
 }
@@ -111,14 +115,13 @@ Type<ScenarioOptions> OptionsTable() {
   keys.emplace_back("watchDelay", "How late the watcher sees changes of pods, rules and nodes.",
                     &ScenarioOptions::watch_delay, AnyDuration());
   keys.emplace_back("watchDelays",
-                    "For jobs: how late single watches are, if not as watchDelay says.",
+                    "For faults: how late single watches are, if not as watchDelay says.",
                     &ScenarioOptions::watch_delays, WatchDelaysTable());
   keys.emplace_back("clusterD",
-                    "For jobs: whether ClusterD runs and reports what device plugins, NodeD and "
+                    "For faults: whether ClusterD runs and reports what device plugins, NodeD and "
                     "public faults say. When it stops, it leaves its ConfigMaps as they are.",
                     &ScenarioOptions::clusterd, Boolean());
-  keys.emplace_back("rescheduling",
-                    "As in mindgate.yaml, for jobs; settle is 0s unless it is written here.",
+  keys.emplace_back("rescheduling", "As in mindgate.yaml; settle is 0s unless it is written here.",
                     &ScenarioOptions::rescheduling, schemas::ReschedulingTable());
   keys.emplace_back("graceOverTime", "The scheduler's grace-over-time.",
                     &ScenarioOptions::grace_over_time, Duration(seconds(2), std::chrono::hours(1)));
@@ -406,8 +409,8 @@ Type<WrittenEntry> EntryTable() {
       ActionKey<RemoveNode>("removeNode", "The Node that is deleted; ready brings it back.",
                             Text()),
       ActionKey<ChangePod>("pod", "What becomes of a pod of a job.", ChangePodTable()),
-      ActionKey<OtherActs>("otherActs", "Volcano's plugin, or anybody else, restarts pods.",
-                           OtherActsTable()),
+      ActionKey<ExternalDeletion>("otherActs", "Volcano's plugin, or anybody else, restarts pods.",
+                                  ExternalDeletionTable()),
       ActionKey<ChangeJob>("changeJob", "A job is changed.", ChangeJobTable()),
       ActionKey<PauseRescheduling>("pause", "Whether the Lease has mindgate.io/pause-rescheduling.",
                                    Boolean()),
@@ -454,7 +457,7 @@ Type<WrittenScenario> MakeScenarioTable() {
        {"options", "How the watcher decides, and how long things take.",
         [](WrittenScenario& written) -> auto& { return written.scenario.options; }, OptionsTable()},
        {"services", "The inference services.", &WrittenScenario::services, List(ServiceTable(), 1)},
-       {"jobs", "Instead of services: jobs that are restarted because of faults.",
+       {"jobs", "Jobs that are restarted because of faults, beside services or without any.",
         &WrittenScenario::jobs, List(JobTable(), 1)},
        {"timeline", "What happens, and what is expected, in order of time.",
         &WrittenScenario::timeline, List(EntryTable(), 1), schemas::kRequired}},
@@ -474,7 +477,8 @@ const schemas::Type<WrittenScenario>& ScenarioTable() {
 
 schemas::OrderedJson ScenarioSchema() {
   return schemas::DocumentSchema(
-      "mindgate scenario", "A cluster, services on it, what happens to them, and what is expected.",
+      "mindgate scenario",
+      "A cluster, services and jobs on it, what happens to them, and what is expected.",
       ScenarioTable().Schema());
 }
 

@@ -52,17 +52,20 @@ struct WrittenScenario {
   std::vector<WrittenEntry> timeline;
 };
 
-// What concerns services means nothing to jobs, and the other way round.
+// Whether an entry means nothing where there are no services, or no jobs.
 template <typename Done, typename... Of>
 constexpr bool kIsOneOf = (std::is_same_v<Done, Of> || ...);
 template <typename Done>
-constexpr bool kMeansServices =
-    kIsOneOf<Done, BreakNode, RepairNode, BreakCards, RepairCards, Submit, Delete, FailInstance,
-             FailPod, Rollout, SetRule, DeleteRule, Expectation>;
+constexpr bool NeedsServices(const Done&) {
+  return kIsOneOf<Done, BreakNode, RepairNode, BreakCards, RepairCards, Submit, Delete,
+                  FailInstance, FailPod, Rollout, SetRule, DeleteRule, Expectation>;
+}
 template <typename Done>
-constexpr bool kMeansJobs =
-    kIsOneOf<Done, ReportFaults, RemoveNode, ChangePod, OtherActs, ChangeJob, PauseRescheduling,
-             DisableNamespace, JobExpectation>;
+constexpr bool NeedsJobs(const Done&) {
+  return kIsOneOf<Done, ChangePod, ChangeJob, JobExpectation>;
+}
+inline bool NeedsServices(const ExternalDeletion& deletion) { return !deletion.instance.empty(); }
+inline bool NeedsJobs(const ExternalDeletion& deletion) { return deletion.instance.empty(); }
 
 // The keys of a scenario: how each is read, its documentation and its default.
 const schemas::Type<WrittenScenario>& ScenarioTable();

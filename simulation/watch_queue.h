@@ -11,24 +11,24 @@
 
 namespace mindgate::simulation {
 
-// What watches tell a replica, each after a delay and no sooner than what the same watch told
-// before.
+// What watches report to a replica, each after a delay and no sooner than what the same watch
+// reported before.
 class WatchQueue {
  public:
   explicit WatchQueue(const ManualClock& clock) : clock_(clock) {}
 
   // `watch` is one of several, by any number.
-  void Push(std::chrono::seconds delay, std::function<void()> tell, int watch = 0) {
+  void Push(std::chrono::seconds delay, std::function<void()> report, int watch = 0) {
     Time& last = last_[watch];
     last = std::max(clock_.WallNow() + delay, last);
-    told_.emplace(last, std::move(tell));
+    reports_.emplace(last, std::move(report));
   }
 
-  // Tells what is due and returns whether there was anything.
+  // Delivers what is due and returns whether there was anything.
   bool Deliver() {
     bool any = false;
-    while (!told_.empty() && told_.begin()->first <= clock_.WallNow()) {
-      const auto next = told_.extract(told_.begin());
+    while (!reports_.empty() && reports_.begin()->first <= clock_.WallNow()) {
+      const auto next = reports_.extract(reports_.begin());
       next.mapped()();
       any = true;
     }
@@ -36,13 +36,13 @@ class WatchQueue {
   }
 
   std::optional<Time> next_due() const {
-    return told_.empty() ? std::nullopt : std::optional(told_.begin()->first);
+    return reports_.empty() ? std::nullopt : std::optional(reports_.begin()->first);
   }
 
  private:
   const ManualClock& clock_;
   std::map<int, Time> last_;
-  std::multimap<Time, std::function<void()>> told_;  // in order of coming, where the time is one
+  std::multimap<Time, std::function<void()>> reports_;  // in order of coming, where the time is one
 };
 
 }  // namespace mindgate::simulation

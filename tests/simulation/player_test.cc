@@ -760,7 +760,8 @@ TEST(Play, StopsAtItsLimits) {
       {{.events = 3}, {seconds(0), EventKind::kStopped, "", "", "there are more than 3 events"}},
       {{.rounds = 1},
        {seconds(0), EventKind::kStopped, "", "",
-        "the decision does not settle: in round 1 at this time it still grants or gives up"}},
+        "the decision does not settle: in round 1 at this time it still grants, gives up or "
+        "restarts"}},
   };
   for (const auto& c : cases) {
     const Playback playback = Play(reading.scenarios.front(), c.limits);
