@@ -1,5 +1,6 @@
 #include "simulation/always.h"
 
+#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 #include <variant>

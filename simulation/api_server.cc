@@ -19,7 +19,7 @@ using json::Json;
 using kube::HttpAnswer;
 using kube::HttpCall;
 
-// A pod's own, where it says nothing else (k8s.io/kubernetes pkg/apis/core/v1/defaults.go).
+// A pod's own, where it names no other (k8s.io/kubernetes pkg/apis/core/v1/defaults.go).
 constexpr int64_t kGraceSeconds = 30;
 
 // The Status of a call that failed, in the words of the real one.
@@ -41,7 +41,7 @@ HttpAnswer NotFound(const std::string& name) {
                  {{"name", name}, {"kind", "pods"}});
 }
 
-// What a precondition said does not hold.
+// A precondition that does not hold.
 HttpAnswer Differs(const std::string& name, const char* what, const std::string& wanted,
                    const std::string& found, const char* perhaps) {
   const std::string member = what;

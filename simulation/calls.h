@@ -23,7 +23,7 @@ struct PodAction {
 };
 
 // The calls of the watcher, from any thread, on their way to the API server: one at a time, since
-// watches follow each change while a call is made. Some fail for a while, as `failCalls` says; of
+// watches follow each change while a call is made. Some fail for a while, as `failCalls` asks; of
 // several of these the last one counts.
 class Calls final : public kube::Transport {
  public:

@@ -63,7 +63,7 @@ class Cluster {
   bool IsIsolated(size_t node) const { return nodes_[node].isolated; }
   bool IsBroken(size_t node) const { return nodes_[node].broken; }
   bool IsReady(size_t node) const { return nodes_[node].ready; }
-  // By what its Node says, whatever is reported.
+  // By its Node, whatever is reported.
   bool IsUsable(size_t node) const { return nodes_[node].usable(); }
 
   int64_t Free(size_t node) const { return nodes_[node].free; }

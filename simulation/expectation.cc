@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <functional>
+#include <nlohmann/json.hpp>
+#include <string_view>
+#include <utility>
 
 #include "base/text.h"
 #include "base/time.h"
@@ -71,67 +74,79 @@ std::map<std::string, std::vector<std::string>> NamesIn(State state, const Servi
   return names;
 }
 
+// What is compared, part by part.
+class Comparison {
+ public:
+  explicit Comparison(std::string_view what) {
+    result_.what = what;
+    result_.met = true;
+  }
+
+  void Add(std::string expected, std::string found, bool met) {
+    expected_.push_back(std::move(expected));
+    found_.push_back(std::move(found));
+    result_.met = result_.met && met;
+  }
+  CheckResult Result(int line) {
+    result_.line = line;
+    result_.expected = Join(expected_, " and ");
+    result_.found = Join(found_, " and ");
+    return std::move(result_);
+  }
+
+ private:
+  CheckResult result_;
+  std::vector<std::string> expected_;
+  std::vector<std::string> found_;
+};
+
 CheckResult CheckClaim(const Claim& claim, const ServiceNow& now) {
-  CheckResult result;
-  result.what = StateName(claim.state);
+  Comparison comparison(StateName(claim.state));
   const auto by_group = NamesIn(claim.state, now);
   if (claim.names) {
     std::vector<std::string> names;
     for (const auto& [group, list] : by_group) names.insert(names.end(), list.begin(), list.end());
     std::sort(names.begin(), names.end());
-    result.expected = NamesText(*claim.names);
-    result.found = NamesText(names);
-    result.met = names == *claim.names;
-    return result;
+    comparison.Add(NamesText(*claim.names), NamesText(names), names == *claim.names);
+    return comparison.Result(claim.line);
   }
-  static const std::vector<std::string> kNobody;
-  std::vector<std::string> expected;
-  std::vector<std::string> found;
-  result.met = true;
   for (const auto& [group, count] : claim.counts) {
     const auto entry = by_group.find(group);
-    const auto& names = entry == by_group.end() ? kNobody : entry->second;
+    const auto names = entry == by_group.end() ? std::vector<std::string>() : entry->second;
     const std::string of_group = " of " + GroupName(group);
-    expected.push_back(std::to_string(count) + of_group);
-    found.push_back(std::to_string(names.size()) + of_group +
-                    (names.empty() ? "" : " (" + NamesText(names) + ")"));
-    result.met = result.met && std::ssize(names) == count;
+    comparison.Add(std::to_string(count) + of_group,
+                   std::to_string(names.size()) + of_group +
+                       (names.empty() ? "" : " (" + NamesText(names) + ")"),
+                   std::ssize(names) == count);
   }
-  result.expected = Join(expected, " and ");
-  result.found = Join(found, " and ");
-  return result;
+  return comparison.Result(claim.line);
 }
 
-CheckResult CheckShape(int64_t shape, const ServiceNow& now) {
+CheckResult CheckShape(int64_t shape, int line, const ServiceNow& now) {
   const int64_t reached =
       now.decision.reached ? static_cast<int64_t>(*now.decision.reached) + 1 : 0;
   const auto text = [](int64_t number) {
     return number == 0 ? std::string("none") : std::to_string(number);
   };
-  CheckResult result;
-  result.what = "shape";
-  result.expected = text(shape);
-  result.found = text(reached);
-  if (now.service.rule && reached > 0) {
-    result.found += " of " + std::to_string(now.service.rule->tiers.size());
-  }
-  result.met = shape == reached;
-  return result;
+  const bool is_one_of = now.service.rule && reached > 0;
+  Comparison comparison("shape");
+  comparison.Add(
+      text(shape),
+      text(reached) +
+          (is_one_of ? " of " + std::to_string(now.service.rule->tiers.size()) : std::string()),
+      shape == reached);
+  return comparison.Result(line);
 }
 
 CheckResult CheckNever(const Never& never, const ServiceNow& now) {
-  CheckResult result;
-  result.what = "never";
-  result.met = true;
-  std::vector<std::string> expected;
-  std::vector<std::string> found;
+  Comparison comparison("never");
   for (const auto& [group, most] : never.more_than) {
     const auto peak = now.history.peaks.find(group);
     const Peak reached = peak == now.history.peaks.end() ? Peak{} : peak->second;
-    expected.push_back("at most " + std::to_string(most) + " of " + GroupName(group));
-    found.push_back(std::to_string(reached.running) + " of " + GroupName(group) + " at " +
-                    FormatDuration(reached.at));
-    result.met = result.met && reached.running <= most;
+    comparison.Add("at most " + std::to_string(most) + " of " + GroupName(group),
+                   std::to_string(reached.running) + " of " + GroupName(group) + " at " +
+                       FormatDuration(reached.at),
+                   reached.running <= most);
   }
   const auto check = [&](const std::vector<std::string>& names, State state, const char* what) {
     if (names.empty()) return;
@@ -140,55 +155,51 @@ CheckResult CheckNever(const Never& never, const ServiceNow& now) {
     for (const std::string& name : names) {
       if (past.contains(name)) happened.push_back(name);
     }
-    expected.push_back(NamesText(names) + " not " + what);
-    found.push_back(NamesText(happened) + " " + what);
-    result.met = result.met && happened.empty();
+    comparison.Add(NamesText(names) + " not " + what, NamesText(happened) + " " + what,
+                   happened.empty());
   };
   check(never.given_up, State::kGivenUp, "given up");
   check(never.withdrawn, State::kWithdrawn, "withdrawn");
-  result.expected = Join(expected, " and ");
-  result.found = Join(found, " and ");
-  return result;
+  return comparison.Result(never.line);
 }
 
-CheckResult CheckReasons(const Labels& reasons, const ServiceNow& now) {
-  CheckResult result;
-  result.what = "reason";
-  result.met = true;
-  std::vector<std::string> expected;
-  std::vector<std::string> found;
-  for (const auto& [name, text] : reasons) {
-    const auto said = now.history.reasons.find(name);
-    const bool is_known = said != now.history.reasons.end();
-    expected.push_back(name + " with " + Quote(text));
-    found.push_back(name + (is_known ? " with " + Quote(said->second) : " with none"));
-    result.met = result.met && is_known && said->second.find(text) != std::string::npos;
+CheckResult CheckReasons(const Expectation& expectation, const ServiceNow& now) {
+  Comparison comparison("reason");
+  for (const auto& [name, text] : expectation.reasons) {
+    const auto last = now.history.reasons.find(name);
+    const bool is_known = last != now.history.reasons.end();
+    comparison.Add(name + " with " + Quote(text),
+                   name + (is_known ? " with " + Quote(last->second) : " with none"),
+                   is_known && last->second.find(text) != std::string::npos);
   }
-  result.expected = Join(expected, " and ");
-  result.found = Join(found, " and ");
-  return result;
+  return comparison.Result(expectation.reasons_line);
 }
 
-// How many run of each group that `limits` names, and whether `holds` says yes to all.
+// How many run of each group that `limits` names, and whether `holds` is true of all.
 template <typename Holds>
-CheckResult CheckRunning(const char* word, const Counts& limits, const ServiceNow& now,
-                         const Holds& holds) {
-  CheckResult result;
-  result.met = true;
+CheckResult CheckRunning(const char* word, const Counts& limits, const Always& always,
+                         const ServiceNow& now, const Holds& holds) {
+  Comparison comparison("running");
   const auto by_group = NamesIn(State::kRunning, now);
-  std::vector<std::string> expected;
-  std::vector<std::string> found;
   for (const auto& [group, limit] : limits) {
     const auto names = by_group.find(group);
     const int64_t running = names == by_group.end() ? 0 : std::ssize(names->second);
-    expected.push_back(word + std::to_string(limit) + " of " + GroupName(group));
-    found.push_back(std::to_string(running) + " of " + GroupName(group));
-    result.met = result.met && holds(running, limit);
+    comparison.Add(word + std::to_string(limit) + " of " + GroupName(group),
+                   std::to_string(running) + " of " + GroupName(group), holds(running, limit));
   }
-  result.what = "running";
-  result.expected = Join(expected, " and ");
-  result.found = Join(found, " and ");
-  return result;
+  return comparison.Result(always.line);
+}
+
+std::string ListText(const std::vector<std::string>& names) {
+  return names.empty() ? "none" : Join(names, ", ");
+}
+
+std::string ByTimeText(const PodsByTime& pods) {
+  std::vector<std::string> texts;
+  for (const auto& [at, names] : pods) {
+    texts.push_back(ListText(names) + " at " + FormatDuration(at));
+  }
+  return texts.empty() ? "none" : Join(texts, "; ");
 }
 
 }  // namespace
@@ -196,22 +207,12 @@ CheckResult CheckRunning(const char* word, const Counts& limits, const ServiceNo
 std::vector<CheckResult> Check(const Expectation& expectation, const std::string& job_id,
                                std::chrono::seconds at, const ServiceNow& now) {
   std::vector<CheckResult> results;
-  for (const Claim& claim : expectation.claims) {
-    results.push_back(CheckClaim(claim, now));
-    results.back().line = claim.line;
-  }
+  for (const Claim& claim : expectation.claims) results.push_back(CheckClaim(claim, now));
   if (expectation.shape) {
-    results.push_back(CheckShape(*expectation.shape, now));
-    results.back().line = expectation.shape_line;
+    results.push_back(CheckShape(*expectation.shape, expectation.shape_line, now));
   }
-  if (!expectation.never.empty()) {
-    results.push_back(CheckNever(expectation.never, now));
-    results.back().line = expectation.never.line;
-  }
-  if (!expectation.reasons.empty()) {
-    results.push_back(CheckReasons(expectation.reasons, now));
-    results.back().line = expectation.reasons_line;
-  }
+  if (!expectation.never.empty()) results.push_back(CheckNever(expectation.never, now));
+  if (!expectation.reasons.empty()) results.push_back(CheckReasons(expectation, now));
   std::stable_sort(results.begin(), results.end(),
                    [](const CheckResult& a, const CheckResult& b) { return a.line < b.line; });
   for (CheckResult& result : results) {
@@ -225,13 +226,57 @@ std::vector<CheckResult> CheckNow(const Always& always, const ServiceNow& now) {
   std::vector<CheckResult> results;
   for (const Claim& claim : always.claims) results.push_back(CheckClaim(claim, now));
   if (!always.at_least.empty()) {
-    results.push_back(CheckRunning("at least ", always.at_least, now, std::greater_equal<>()));
+    results.push_back(
+        CheckRunning("at least ", always.at_least, always, now, std::greater_equal<>()));
   }
   if (!always.at_most.empty()) {
-    results.push_back(CheckRunning("at most ", always.at_most, now, std::less_equal<>()));
+    results.push_back(CheckRunning("at most ", always.at_most, always, now, std::less_equal<>()));
   }
-  if (always.shape) results.push_back(CheckShape(*always.shape, now));
+  if (always.shape) results.push_back(CheckShape(*always.shape, always.line, now));
   for (CheckResult& result : results) result.line = always.line;
+  return results;
+}
+
+std::vector<CheckResult> CheckJob(const JobExpectation& expectation, const std::string& job,
+                                  std::chrono::seconds at, const JobNow& now) {
+  std::vector<CheckResult> results;
+  const auto check = [&](const char* what, std::string expected, std::string found, bool met) {
+    results.push_back({.at = at,
+                       .line = expectation.line,
+                       .service = job,
+                       .what = what,
+                       .expected = std::move(expected),
+                       .found = std::move(found),
+                       .met = met});
+  };
+  const auto by_time = [&](const char* what, PodAction::Kind kind,
+                           const std::optional<PodsByTime>& expected) {
+    if (!expected) return;
+    const auto found = now.done.find(kind);
+    const PodsByTime pods = found == now.done.end() ? PodsByTime() : found->second;
+    check(what, ByTimeText(*expected), ByTimeText(pods), *expected == pods);
+  };
+  const auto names = [&](const char* what, const std::optional<std::vector<std::string>>& expected,
+                         const std::vector<std::string>& found) {
+    if (expected) check(what, ListText(*expected), ListText(found), *expected == found);
+  };
+  by_time("deleted", PodAction::Kind::kDeleted, expectation.deleted);
+  by_time("evicted", PodAction::Kind::kEvicted, expectation.evicted);
+  by_time("marked", PodAction::Kind::kMarked, expectation.marked);
+  names("untouched", expectation.untouched, now.untouched);
+  names("running", expectation.running, now.running);
+  if (expectation.last) {
+    check("last", *expectation.last, now.last, *expectation.last == now.last);
+  }
+  if (!expectation.reason.empty()) {
+    check("reason", "with " + Quote(expectation.reason), Quote(now.reason),
+          now.reason.find(expectation.reason) != std::string::npos);
+  }
+  if (expectation.retries_used) {
+    check("retriesUsed", std::to_string(*expectation.retries_used),
+          std::to_string(now.retries_used), *expectation.retries_used == now.retries_used);
+  }
+  names("isolated", expectation.isolated, now.isolated);
   return results;
 }
 

@@ -23,7 +23,7 @@ struct History {
   std::map<std::string, std::string> given_up{};  // group by name, as the next two
   std::map<std::string, std::string> withdrawn{};
   std::map<std::string, std::string> would_give_up{};  // were it enforced
-  std::map<std::string, std::string> reasons{};        // what was said last of each instance
+  std::map<std::string, std::string> reasons{};        // the last one of each instance
 };
 
 // What there is to compare expectations with.

@@ -1,7 +1,10 @@
 #pragma once
 
+#include <cstdint>
 #include <map>
+#include <string>
 
+#include "faults/node_faults.h"
 #include "simulation/manual_clock.h"
 #include "simulation/replica.h"
 #include "simulation/scenario.h"
@@ -28,6 +31,12 @@ class FaultReporters {
   Replica& replica_;
   std::map<size_t, ReportFaults> reported_;  // by node
 };
+
+// "Ascend910-3".
+std::string ChipName(int64_t chip);
+
+// What is true of the node by ClusterD's report. Nothing is known of one that is healthy.
+faults::NodeFaults Reported(const ReportFaults& report);
 
 // For people: "unhealthy Ascend910-3; machine PreSeparate".
 std::string ReportText(const ReportFaults& report);

@@ -39,7 +39,7 @@ class JobStates {
   const ManualClock& clock_;
   const ApiServer& server_;
   const World& world_;
-  std::vector<JobNow> states_;  // only what was done and said
+  std::vector<JobNow> states_;  // only what was done and why
 };
 
 }  // namespace mindgate::simulation

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "base/time.h"
 #include "faults/codes.h"
+#include "simulation/pod_text.h"
 #include "simulation/scenario.h"
 
 namespace mindgate::simulation {
@@ -24,25 +25,6 @@ using schemas::Text;
 using schemas::Type;
 using schemas::Whole;
 using std::chrono::seconds;
-
-constexpr std::pair<OwnerKind, std::string_view> kOwners[] = {
-    {OwnerKind::kAscendJob, "AscendJob"},
-    {OwnerKind::kVolcanoJob, "vcjob"},
-    {OwnerKind::kDeployment, "Deployment"},
-    {OwnerKind::kOmeDeployment, "OME"},
-    {OwnerKind::kLeaderWorkerSet, "LeaderWorkerSet"},
-    {OwnerKind::kPodSet, "PodSet"},
-    {OwnerKind::kStormService, "StormService"},
-    {OwnerKind::kStatefulSet, "StatefulSet"},
-    {OwnerKind::kInferOperator, "InferOperator"},
-    {OwnerKind::kPod, "Pod"},
-};
-
-Type<OwnerKind> OwnerWord() {
-  std::vector<std::pair<std::string, OwnerKind>> words;
-  for (const auto& [kind, name] : kOwners) words.emplace_back(name, kind);
-  return Choice<OwnerKind>(words);
-}
 
 Type<std::vector<int64_t>> Chips() { return List(Whole(0, kMaxNpus - 1)); }
 
@@ -116,12 +98,6 @@ Type<PodsByTime> PodsByTimeType() {
 
 }  // namespace
 
-std::string_view OwnerKindName(OwnerKind kind) {
-  const auto* found = std::find_if(std::begin(kOwners), std::end(kOwners),
-                                   [&](const auto& each) { return each.first == kind; });
-  return found == std::end(kOwners) ? "" : found->second;
-}
-
 Type<WatchDelays> WatchDelaysTable() {
   const auto delay = [] { return Duration(seconds(0), kMaxDuration); };
   return Object<WatchDelays>(
@@ -140,7 +116,7 @@ Type<JobSpec> JobTable() {
        {"kind",
         "Who owns its pods and makes them again. LeaderWorkerSet is one group, made again whole; "
         "PodSet is one with podGroupSize above 1; StormService one with podGroupSize 1.",
-        &JobSpec::kind, OwnerWord()},
+        &JobSpec::kind, Choice<OwnerKind>(OwnerWords())},
        {"pods", "How many pods.", &JobSpec::pods, Whole(1, kMaxJobPods)},
        {"npusPerPod", "NPUs of each.", &JobSpec::npus_per_pod, Whole(0, kMaxNpus)},
        {"minMember",

@@ -6,7 +6,7 @@
 
 namespace mindgate::simulation {
 
-// Time of a play, which begins at zero and moves when told. One thread.
+// Time of a play, which begins at zero and moves when it is set. One thread.
 class ManualClock final : public Clock {
  public:
   Instant Now() const override { return Instant(now_.time_since_epoch()); }

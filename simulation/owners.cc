@@ -19,6 +19,17 @@ std::string GroupPath(const Gang& gang) {
   return kube::PathOf(kube::resources::kPodGroups, gang.ns(), gang.spec->name);
 }
 
+// An empty value takes one away.
+void ChangeLabels(const Labels& change, Labels& labels) {
+  for (const auto& [key, value] : change) {
+    if (value.empty()) {
+      labels.erase(key);
+    } else {
+      labels.insert_or_assign(key, value);
+    }
+  }
+}
+
 bool IsGroupOfWorkers(const Gang& gang) {
   return gang.job != nullptr && gang.job->kind == OwnerKind::kLeaderWorkerSet;
 }
@@ -78,6 +89,37 @@ void World::Dismiss(size_t instance) {
 bool World::IsAvailable(size_t instance) const {
   const auto& observed = gangs_[instance].observed;
   return observed && observed->phase == Phase::kRunning;
+}
+
+// --- jobs ---
+
+void World::Change(const ChangeJob& change) {
+  Gang& gang = gangs_[change.job];
+  ChangeLabels(change.labels, gang.labels);
+  ChangeLabels(change.annotations, gang.annotations);
+  if (change.terminates) gang.terminates = *change.terminates;
+  PutGroup(gang);
+  const std::vector<size_t> places = gang.places;
+  WakeAll({places.begin(), places.end()});
+  for (const size_t number : places) {
+    if (!places_[number].pod.there || change.labels.empty()) continue;
+    server_.Update(ApiServer::PodName(places_[number].name), [&](Json& object) {
+      Json& labels = object["metadata"]["labels"];
+      for (const auto& [key, value] : change.labels) {
+        if (value.empty()) {
+          labels.erase(key);
+        } else {
+          labels[key] = value;
+        }
+      }
+    });
+  }
+}
+
+std::string World::DeletePod(size_t job, const std::string& pod, bool by_force) {
+  const ApiServer::PodName name{gangs_[job].ns(), pod};
+  const bool done = by_force ? server_.Remove(name) : server_.Delete(name);
+  return done ? "" : "nothing: there is no such pod now";
 }
 
 // --- pods ---

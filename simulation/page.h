@@ -14,7 +14,7 @@ struct PlayedScenario {
 };
 
 // One HTML page about the plays that needs nothing else: no script, no style sheet, no image, no
-// link. All text is escaped. What is too much to look at is left out, and the page says how much.
+// link. All text is escaped. What is too much to show is left out, and the page has its number.
 std::string TimelinePage(const std::vector<PlayedScenario>& played);
 
 }  // namespace mindgate::simulation

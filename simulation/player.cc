@@ -12,7 +12,6 @@
 #include "simulation/always.h"
 #include "simulation/expectation.h"
 #include "simulation/fault_reporters.h"
-#include "simulation/fault_text.h"
 #include "simulation/job_states.h"
 #include "simulation/recorder.h"
 #include "simulation/replica.h"
@@ -191,8 +190,7 @@ class Player {
   }
 
   // Rolling updates make instances and remove them when they may.
-  template <typename Done>
-  std::optional<size_t> Find(const Done& action, EventKind kind) {
+  std::optional<size_t> Find(const ToInstance& action, EventKind kind) {
     services_.Follow();
     const auto instance = world_.FindInstance(action.ns, action.instance);
     if (instance && !world_.gangs()[*instance].deleted) return instance;
@@ -257,7 +255,7 @@ class Player {
 
   void Do(const SetRule& action) {
     RuleLook look = LookAt(action.rule);
-    Note(EventKind::kRule, action.rule.key.name, look.told);
+    Note(EventKind::kRule, action.rule.key.name, look.text);
     Follow(action.rule.key,
            std::make_shared<const watcher::scaling::RuleState>(std::move(look.state)));
   }

@@ -8,7 +8,7 @@ namespace mindgate::simulation {
 // After the last entry a play goes on until nothing more happens, but at most for so long.
 inline constexpr std::chrono::seconds kAfterLast = std::chrono::hours(1);
 
-// A play that passes one of these stops and says so; others would fill memory or never end.
+// A play that passes one of these stops, with an event; others would fill memory or never end.
 struct PlayLimits {
   // About 200 MB. Each entry of a timeline may move many instances.
   size_t events = 1'000'000;

@@ -1,6 +1,7 @@
 #include "simulation/pod_text.h"
 
 #include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
 #include <string_view>
 #include <utility>
@@ -33,11 +34,29 @@ void SetCondition(Json& pod, std::string_view type, bool status, std::string_vie
   (*found)["reason"] = reason;
 }
 
-// Volcano makes the PodGroup of these itself, with minMember 1.
-bool HasPlainPodGroup(OwnerKind kind) {
-  return kind == OwnerKind::kDeployment || kind == OwnerKind::kOmeDeployment ||
-         kind == OwnerKind::kStormService || kind == OwnerKind::kPod;
-}
+struct Owner {
+  OwnerKind kind;
+  std::string_view word;  // as in a file
+  const char* version;
+  const char* name;
+  bool plain_group;  // Volcano makes the PodGroup itself, with minMember 1
+};
+constexpr std::array kOwners = std::to_array<Owner>({
+    {OwnerKind::kAscendJob, "AscendJob", "mindxdl.gitee.com/v1", "AscendJob", false},
+    {OwnerKind::kVolcanoJob, "vcjob", "batch.volcano.sh/v1alpha1", "Job", false},
+    {OwnerKind::kDeployment, "Deployment", "apps/v1", "ReplicaSet", true},
+    {OwnerKind::kOmeDeployment, "OME", "apps/v1", "ReplicaSet", true},
+    {OwnerKind::kLeaderWorkerSet, "LeaderWorkerSet", "apps/v1", "StatefulSet", false},
+    {OwnerKind::kPodSet, "PodSet", "orchestration.aibrix.ai/v1alpha1", "PodSet", false},
+    {OwnerKind::kStormService, "StormService", "orchestration.aibrix.ai/v1alpha1", "RoleSet", true},
+    {OwnerKind::kStatefulSet, "StatefulSet", "apps/v1", "StatefulSet", false},
+    {OwnerKind::kInferOperator, "InferOperator", "mindcluster.huawei.com/v1", "InstanceSet", false},
+    {OwnerKind::kPod, "Pod", "", "", true},
+});
+
+static_assert(kOwners.size() == static_cast<size_t>(OwnerKind::kPod) + 1);
+
+const Owner& Of(OwnerKind kind) { return kOwners[static_cast<size_t>(kind)]; }
 
 Json OwnerReference(const std::string& version, const std::string& kind, const std::string& name,
                     const std::string& uid) {
@@ -47,35 +66,8 @@ Json OwnerReference(const std::string& version, const std::string& kind, const s
 
 // Null: it has none.
 Json OwnerOf(const JobSpec& spec) {
-  struct Owner {
-    const char* version;
-    const char* kind;
-  };
-  const auto owner = [&]() -> Owner {
-    switch (spec.kind) {
-      case OwnerKind::kAscendJob:
-        return {"mindxdl.gitee.com/v1", "AscendJob"};
-      case OwnerKind::kVolcanoJob:
-        return {"batch.volcano.sh/v1alpha1", "Job"};
-      case OwnerKind::kDeployment:
-      case OwnerKind::kOmeDeployment:
-        return {"apps/v1", "ReplicaSet"};
-      case OwnerKind::kLeaderWorkerSet:
-      case OwnerKind::kStatefulSet:
-        return {"apps/v1", "StatefulSet"};
-      case OwnerKind::kPodSet:
-        return {"orchestration.aibrix.ai/v1alpha1", "PodSet"};
-      case OwnerKind::kStormService:
-        return {"orchestration.aibrix.ai/v1alpha1", "RoleSet"};
-      case OwnerKind::kInferOperator:
-        return {"mindcluster.huawei.com/v1", "InstanceSet"};
-      case OwnerKind::kPod:
-        return {"", ""};
-    }
-    return {"", ""};
-  }();
-  if (*owner.kind == '\0') return nullptr;
-  return OwnerReference(owner.version, owner.kind, spec.name, "owner-" + spec.name);
+  if (spec.kind == OwnerKind::kPod) return nullptr;
+  return OwnerReference(Of(spec.kind).version, Of(spec.kind).name, spec.name, "owner-" + spec.name);
 }
 
 Json OwnerOf(const InstanceSpec& spec, int64_t revision) {
@@ -108,7 +100,7 @@ void AddRank(size_t number, OwnerKind kind, Json& metadata) {
   if (kind == OwnerKind::kAscendJob) {
     metadata["labels"][std::string(schemas::kReplicaType)] = number == 0 ? "master" : "worker";
   }
-  if (!HasPlainPodGroup(kind)) {
+  if (!Of(kind).plain_group) {
     metadata["annotations"][std::string(schemas::kRankIndex)] = std::to_string(number);
   }
 }
@@ -199,12 +191,20 @@ Json NewPodGroup(const JobSpec& spec, const Labels& job_labels, const Labels& jo
   return GroupOf(std::move(metadata), MinMember(spec), phase);
 }
 
+std::string_view OwnerKindName(OwnerKind kind) { return Of(kind).word; }
+
+std::vector<std::pair<std::string, OwnerKind>> OwnerWords() {
+  std::vector<std::pair<std::string, OwnerKind>> words;
+  for (const Owner& owner : kOwners) words.emplace_back(owner.word, owner.kind);
+  return words;
+}
+
 bool IsReplicaSet(OwnerKind kind) {
   return kind == OwnerKind::kDeployment || kind == OwnerKind::kOmeDeployment;
 }
 
 int64_t MinMember(const JobSpec& spec) {
-  return spec.min_member.value_or(HasPlainPodGroup(spec.kind) ? 1 : spec.pods);
+  return spec.min_member.value_or(Of(spec.kind).plain_group ? 1 : spec.pods);
 }
 
 std::string WithoutKinds(std::string text) {

@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "base/time.h"
 #include "json/json.h"
@@ -29,6 +31,8 @@ json::Json NewPodGroup(const InstanceSpec& spec, const ServiceSpec& service, int
 json::Json NewPodGroup(const JobSpec& spec, const Labels& labels, const Labels& annotations,
                        const std::string& phase);
 
+// Kinds of owners, by their words in a file.
+std::vector<std::pair<std::string, OwnerKind>> OwnerWords();
 // New pods have new names, and do not wait until the old ones are gone.
 bool IsReplicaSet(OwnerKind kind);
 int64_t MinMember(const JobSpec& spec);

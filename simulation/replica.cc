@@ -190,8 +190,9 @@ void Replica::ReportAfter(ReportMap report, std::chrono::seconds delay) {
 }
 
 void Replica::Read(const ReportMap& report) {
-  FaultsChanged(faults_.Put(report.writer, report.name, report.told ? &*report.told : nullptr),
-                "ConfigMap " + report.name);
+  FaultsChanged(
+      faults_.Put(report.writer, report.name, report.summary ? &*report.summary : nullptr),
+      "ConfigMap " + report.name);
 }
 
 void Replica::FaultsChanged(const faults::KnownFaults::Nodes& nodes, const std::string& report) {

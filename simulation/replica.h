@@ -10,11 +10,11 @@
 #include <utility>
 #include <vector>
 
+#include "faults/fault_store.h"
 #include "faults/known_faults.h"
 #include "kube/client.h"
 #include "simulation/api_server.h"
 #include "simulation/calls.h"
-#include "simulation/fault_text.h"
 #include "simulation/manual_clock.h"
 #include "simulation/scenario.h"
 #include "simulation/watch_queue.h"
@@ -30,6 +30,13 @@
 #include "watcher/scaling/service_index.h"
 
 namespace mindgate::simulation {
+
+// A ConfigMap as `mindgate watch` keeps it.
+struct ReportMap {
+  faults::Writer writer{};
+  std::string name;                                // with its namespace
+  std::optional<faults::ReportSummary> summary{};  // nothing: there is none any more
+};
 
 // A replica of the watcher: the reconcilers of `mindgate watch` for elastic scaling, rescheduling
 // and isolation with their loops, behind one gate with one budget, and watches that report what

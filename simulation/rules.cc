@@ -40,13 +40,13 @@ RuleLook LookAt(const RuleSpec& spec) {
   look.state = watcher::scaling::RuleOf(json::Document(config_map).root());
   const schemas::ScalingRuleReading reading = schemas::ReadScalingRule(spec.text);
   if (!reading.rule) {
-    look.told = "refused: " + First(reading.refused);
+    look.text = "refused: " + First(reading.refused);
     return look;
   }
   std::vector<std::string> shapes;
   for (const schemas::ScalingTier& tier : reading.rule->tiers) shapes.push_back(TierText(tier));
-  look.told = shapes.empty() ? "no shapes" : Join(shapes, ", else ");
-  if (!reading.unworkable.empty()) look.told += "; taken, but " + First(reading.unworkable);
+  look.text = shapes.empty() ? "no shapes" : Join(shapes, ", else ");
+  if (!reading.unworkable.empty()) look.text += "; taken, but " + First(reading.unworkable);
   return look;
 }
 

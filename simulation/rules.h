@@ -10,7 +10,7 @@ namespace mindgate::simulation {
 // What the text of a rule means to the services under it.
 struct RuleLook {
   watcher::scaling::RuleState state;  // as the watcher reads its ConfigMap
-  std::string told;                   // for the timeline
+  std::string text;                   // for the timeline
 };
 RuleLook LookAt(const RuleSpec& spec);
 

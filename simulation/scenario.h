@@ -13,7 +13,7 @@
 #include "schemas/config.h"
 #include "watcher/scaling/decision.h"
 
-// What a scenario file says: a cluster, services and jobs on it, what happens to them, and what is
+// What a scenario file has: a cluster, services and jobs on it, what happens to them, and what is
 // expected.
 namespace mindgate::simulation {
 
@@ -169,70 +169,49 @@ struct Expectation {
   int shape_line = 0;
   Never never;
   std::optional<Always> always;
-  Labels reasons;  // by instance: what the watcher's last word about it must contain
+  Labels reasons;  // by instance: what the watcher's last reason must contain
   int reasons_line = 0;
 };
 
-// What an entry of the timeline does. `node` is an index into Scenario::nodes.
-struct BreakNode {
+// What an entry of the timeline does, or to what.
+struct ToNode {
   std::string name;
-  size_t node = 0;
+  size_t node = 0;  // index into Scenario::nodes
 };
-struct RepairNode {
-  std::string name;
-  size_t node = 0;
-};
-struct BreakCards {
-  std::string name;
-  size_t node = 0;
+struct BreakNode : ToNode {};
+struct RepairNode : ToNode {};
+struct Cordon : ToNode {};
+struct Uncordon : ToNode {};
+struct NotReady : ToNode {};
+struct Ready : ToNode {};
+struct RemoveNode : ToNode {};  // its Node object, which comes again with Ready
+struct BreakCards : ToNode {
   int64_t count = 1;
 };
-struct RepairCards {
-  std::string name;
-  size_t node = 0;
+struct RepairCards : ToNode {
   int64_t count = 1;
 };
 struct Submit {
   InstanceSpec instance;
 };
-struct Delete {
+struct ToInstance {
   std::string instance;
-  std::string ns{};  // of the instance, as in the following two
+  std::string ns{};  // of the instance
 };
-struct FailInstance {
-  std::string instance;
-  std::string ns{};
-};
-struct FailPod {
-  std::string instance;
+struct Delete : ToInstance {};
+struct FailInstance : ToInstance {};
+struct FailPod : ToInstance {
   int64_t pod = 0;  // of its pods, from 0
-  std::string ns{};
 };
 // A rolling update of one Deployment: the instances of `workload` that are there.
 struct Rollout {
   std::string job_id;  // of their service, as written
-  std::string group;   // all of it, unless `instances` says which
+  std::string group;   // all of it, unless `instances` names some
   std::vector<std::string> instances;
   int64_t max_surge = 1;
   int64_t max_unavailable = 0;
   std::string workload{};  // see InstanceSpec
   size_t service = 0;
-};
-struct Cordon {
-  std::string name;
-  size_t node = 0;
-};
-struct Uncordon {
-  std::string name;
-  size_t node = 0;
-};
-struct NotReady {
-  std::string name;
-  size_t node = 0;
-};
-struct Ready {
-  std::string name;
-  size_t node = 0;
 };
 // Calls of the watcher that fail.
 struct FailCalls {
@@ -265,23 +244,16 @@ struct ReportFaults {
   // Until the node is reported healthy again, by an entry of its own; nothing: until another one.
   std::optional<std::chrono::seconds> lasts{};
 };
-// The Node object is deleted, and comes again with Ready.
-struct RemoveNode {
-  std::string name;
-  size_t node = 0;
-};
 struct ChangePod {
   enum class What : uint8_t { kFailed, kExited, kSeparate, kSubHealth, kSoftware, kHealthy };
   std::string pod;
   What what = What::kFailed;
 };
 // Volcano's plugin, or anybody else, takes pods away: of a job, or all of an instance.
-struct ExternalDeletion {
+struct ExternalDeletion : ToInstance {  // of none: it is about a job
   std::string job_name;
   size_t job = 0;
   std::vector<std::string> pods{};
-  std::string instance{};  // empty: it is about a job
-  std::string ns{};        // of the instance
   bool by_force = true;
   bool recorded = false;  // in the plugin's ConfigMap job-reschedule-reason
 };
@@ -304,10 +276,10 @@ struct ScenarioOptions : watcher::scaling::Options {
   std::chrono::seconds start_time{30};       // from placed to running
   std::chrono::seconds termination_time{0};  // from the deletion of a pod on a node to its end
   std::chrono::seconds seen_after{0};        // from a grant until the pods show it
-  std::chrono::seconds watch_delay{0};       // from a change until the watcher is told of it
+  std::chrono::seconds watch_delay{0};       // from a change until the watcher sees it
   WatchDelays watch_delays{};
   bool clusterd = true;  // it runs
-  // Nothing settles unless the scenario says so: what it reports at one time is one report.
+  // Nothing settles unless the scenario asks for it: what it reports at one time is one report.
   schemas::Rescheduling rescheduling = [] {
     schemas::Rescheduling settings;
     settings.settle = std::chrono::seconds(0);
@@ -329,7 +301,7 @@ struct JobExpectation {
   std::optional<PodsByTime> marked{};
   std::optional<std::vector<std::string>> untouched{};  // the same pods as at the start
   std::optional<std::vector<std::string>> running{};
-  std::optional<std::string> last{};  // what the watcher said last: "waits"
+  std::optional<std::string> last{};  // the last decision of the watcher: "restart waits"
   std::string reason{};               // text that its last word contains
   std::optional<int64_t> retries_used{};
   std::optional<std::vector<std::string>> isolated{};  // nodes with our taint

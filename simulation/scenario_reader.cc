@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <type_traits>
@@ -464,17 +465,21 @@ class Resolver {
                 "give each instance of a namespace a unique name: entries name instances without "
                 "a service");
         }
-      } else if (auto* removal = std::get_if<Delete>(&action)) {
-        ResolveInstance(*removal, there, paths_[i]);
+        CheckGroup(*submit, Child(paths_[i], "name"));
+      }
+      std::visit(
+          [&](auto& done) {
+            if constexpr (std::is_base_of_v<ToInstance, std::decay_t<decltype(done)>>) {
+              if (NeedsServices(done)) {
+                ResolveInstance(done, there, NamePath(paths_[i], "instance"));
+              }
+            }
+          },
+          action);
+      if (const auto* removal = std::get_if<Delete>(&action)) {
         there.erase({removal->ns, removal->instance});
-      } else if (auto* failure = std::get_if<FailInstance>(&action)) {
-        ResolveInstance(*failure, there, paths_[i]);
-      } else if (auto* pod = std::get_if<FailPod>(&action)) {
-        ResolveInstance(*pod, there, Child(paths_[i], "instance"));
+      } else if (const auto* pod = std::get_if<FailPod>(&action)) {
         CheckPod(*pod, pods_of, Child(paths_[i], "pod"));
-      } else if (auto* deletion = std::get_if<ExternalDeletion>(&action);
-                 deletion != nullptr && !deletion->instance.empty()) {
-        ResolveInstance(*deletion, there, Child(paths_[i], "instance"));
       }
       timeline.push_back(std::move(scenario_.timeline[i]));
     }
@@ -493,8 +498,8 @@ class Resolver {
   }
 
   // Splits namespace/name; a name alone stands for the only instance that has it.
-  template <typename Done>
-  void ResolveInstance(Done& action, const std::set<FullName>& there, const std::string& path) {
+  void ResolveInstance(ToInstance& action, const std::set<FullName>& there,
+                       const std::string& path) {
     const std::string written = action.instance;
     const auto found = namespaces_.find(written);
     if (found == namespaces_.end()) {
@@ -516,6 +521,18 @@ class Resolver {
     for (const auto& [ns, instance] : there) known.insert(instance);
     Unknown(path, "there is no instance " + Quote(written) + " at that time", written, known,
             "submit it before");
+  }
+
+  // An instance that is rescheduled has a PodGroup of its name, as a job has.
+  void CheckGroup(const Submit& action, const std::string& path) {
+    const InstanceSpec& instance = action.instance;
+    const auto job = jobs_.find(instance.name);
+    if (job == jobs_.end() || scenario_.services[instance.service].labels.empty() ||
+        scenario_.jobs[job->second].ns != NamespaceOf(instance)) {
+      return;
+    }
+    Fault(path, "there is a job " + Quote(instance.name) + ", whose PodGroup has this name",
+          "give the instance another name");
   }
 
   void CheckPod(const FailPod& action, const std::map<FullName, int64_t>& pods_of,
@@ -550,23 +567,10 @@ class Resolver {
 }  // namespace
 
 std::string_view StateName(Claim::State state) {
-  switch (state) {
-    case Claim::State::kRunning:
-      return "running";
-    case Claim::State::kStarting:
-      return "starting";
-    case Claim::State::kNoRoom:
-      return "noRoom";
-    case Claim::State::kHeld:
-      return "held";
-    case Claim::State::kGivenUp:
-      return "givenUp";
-    case Claim::State::kWithdrawn:
-      return "withdrawn";
-    case Claim::State::kWouldGiveUp:
-      return "wouldGiveUp";
-  }
-  return "";
+  constexpr std::array kNames = std::to_array<std::string_view>(
+      {"running", "starting", "noRoom", "held", "givenUp", "withdrawn", "wouldGiveUp"});
+  static_assert(kNames.size() == static_cast<size_t>(Claim::State::kWouldGiveUp) + 1);
+  return kNames[static_cast<size_t>(state)];
 }
 
 ScenarioReading ReadScenarios(std::string_view text) {

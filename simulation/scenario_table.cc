@@ -256,9 +256,9 @@ Type<Expectation> ExpectTable() {
     std::sort(expectation.claims.begin(), expectation.claims.end(),
               [](const Claim& a, const Claim& b) { return a.state < b.state; });
     for (const auto& [key, value] : field.value.items()) {
-      const bool says_nothing = (key == "never" && expectation.never.empty()) ||
-                                (key == "reason" && value.empty()) || key == "service";
-      if (!says_nothing) return;
+      const bool expects_nothing = (key == "never" && expectation.never.empty()) ||
+                                   (key == "reason" && value.empty()) || key == "service";
+      if (!expects_nothing) return;
     }
     field.Fault("nothing is expected, so this cannot fail",
                 "write running:, starting:, noRoom:, held:, givenUp:, withdrawn:, wouldGiveUp:, "
@@ -337,8 +337,8 @@ Type<WrittenOptions> SetOptionsTable() {
             if (!schemas::Read(table, field, checked)) return;
             out.change = [table, &value = field.value](ScenarioOptions& options) {
               const json::Positions nowhere;
-              schemas::Reading told_before(value, nowhere);
-              table.read({value, "", told_before}, options);
+              schemas::Reading known(value, nowhere);
+              table.read({value, "", known}, options);
             };
           }};
 }

@@ -4,7 +4,7 @@
 
 #include "base/text.h"
 #include "schemas/names.h"
-#include "simulation/fault_text.h"
+#include "simulation/fault_reporters.h"
 #include "simulation/pod_text.h"
 #include "simulation/world.h"
 

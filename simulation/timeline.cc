@@ -1,6 +1,7 @@
 #include "simulation/timeline.h"
 
 #include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
 
 #include "base/time.h"
@@ -12,6 +13,19 @@ using OrderedJson = nlohmann::ordered_json;
 
 // A longer name pushes the text of its own line to the right, and no other.
 constexpr size_t kMaxColumnWidth = 32;
+
+// In the order of the enumerators.
+constexpr std::array kEvents = std::to_array<std::string_view>(
+    {"submitted",     "deleted",  "broken",    "repaired", "cordoned",      "uncordoned",
+     "not ready",     "ready",    "rollout",   "rule",     "options",       "calls",
+     "leader",        "held",     "granted",   "placed",   "no room",       "running",
+     "kept",          "lost",     "withdrawn", "given up", "would give up", "shape",
+     "reported",      "changed",  "restarted", "marked",   "waits",         "left alone",
+     "would restart", "expected", "NOT MET",   "STOPPED"});
+static_assert(kEvents.size() == static_cast<size_t>(EventKind::kStopped) + 1);
+constexpr std::array kSpans =
+    std::to_array<std::string_view>({"held", "no room", "starting", "running", "ending"});
+static_assert(kSpans.size() == static_cast<size_t>(Span::State::kEnding) + 1);
 
 std::string ToTheLeft(std::string_view text, size_t width) {
   std::string out(text);
@@ -41,95 +55,9 @@ std::string EndText(const ServiceEnd& service) {
 
 }  // namespace
 
-std::string_view EventName(EventKind kind) {
-  switch (kind) {
-    case EventKind::kSubmitted:
-      return "submitted";
-    case EventKind::kDeleted:
-      return "deleted";
-    case EventKind::kBroken:
-      return "broken";
-    case EventKind::kRepaired:
-      return "repaired";
-    case EventKind::kCordoned:
-      return "cordoned";
-    case EventKind::kUncordoned:
-      return "uncordoned";
-    case EventKind::kNotReady:
-      return "not ready";
-    case EventKind::kReady:
-      return "ready";
-    case EventKind::kRollout:
-      return "rollout";
-    case EventKind::kOptions:
-      return "options";
-    case EventKind::kCalls:
-      return "calls";
-    case EventKind::kLeader:
-      return "leader";
-    case EventKind::kRule:
-      return "rule";
-    case EventKind::kHeld:
-      return "held";
-    case EventKind::kGranted:
-      return "granted";
-    case EventKind::kPlaced:
-      return "placed";
-    case EventKind::kNoRoom:
-      return "no room";
-    case EventKind::kRunning:
-      return "running";
-    case EventKind::kKept:
-      return "kept";
-    case EventKind::kLost:
-      return "lost";
-    case EventKind::kWithdrawn:
-      return "withdrawn";
-    case EventKind::kGivenUp:
-      return "given up";
-    case EventKind::kWouldGiveUp:
-      return "would give up";
-    case EventKind::kShape:
-      return "shape";
-    case EventKind::kReported:
-      return "reported";
-    case EventKind::kChanged:
-      return "changed";
-    case EventKind::kRestarted:
-      return "restarted";
-    case EventKind::kMarked:
-      return "marked";
-    case EventKind::kWaits:
-      return "waits";
-    case EventKind::kLeftAlone:
-      return "left alone";
-    case EventKind::kWouldRestart:
-      return "would restart";
-    case EventKind::kExpected:
-      return "expected";
-    case EventKind::kNotMet:
-      return "NOT MET";
-    case EventKind::kStopped:
-      return "STOPPED";
-  }
-  return "";
-}
+std::string_view EventName(EventKind kind) { return kEvents[static_cast<size_t>(kind)]; }
 
-std::string_view SpanName(Span::State state) {
-  switch (state) {
-    case Span::State::kHeld:
-      return "held";
-    case Span::State::kNoRoom:
-      return "no room";
-    case Span::State::kStarting:
-      return "starting";
-    case Span::State::kRunning:
-      return "running";
-    case Span::State::kEnding:
-      return "ending";
-  }
-  return "";
-}
+std::string_view SpanName(Span::State state) { return kSpans[static_cast<size_t>(state)]; }
 
 size_t Playback::NotMet() const {
   return static_cast<size_t>(std::count_if(checks.begin(), checks.end(),

@@ -8,7 +8,7 @@
 #include "json/decode.h"
 #include "kube/resource.h"
 #include "schemas/names.h"
-#include "simulation/fault_text.h"
+#include "simulation/fault_reporters.h"
 #include "simulation/pod_text.h"
 
 namespace mindgate::simulation {
@@ -25,17 +25,6 @@ std::string NodePath(const std::string& node) {
 std::string BackText(const InstanceSpec& spec) {
   const std::string gate = spec.gated ? " behind the gate" : "";
   return (spec.pods == 1 ? "; its pod comes back" : "; its pods come back") + gate;
-}
-
-// An empty value takes one away.
-void ChangeLabels(const Labels& change, Labels& labels) {
-  for (const auto& [key, value] : change) {
-    if (value.empty()) {
-      labels.erase(key);
-    } else {
-      labels.insert_or_assign(key, value);
-    }
-  }
 }
 
 }  // namespace
@@ -55,7 +44,6 @@ World::World(const Scenario& scenario, const ScenarioOptions& options, const Man
       happened_(std::move(happened)),
       cluster_(scenario.nodes),
       there_(scenario.nodes.size(), true),
-      ready_(scenario.nodes.size(), true),
       on_node_(scenario.nodes.size()) {
   server_.Listen([this](ApiServer::Change change, const ApiServer::PodName& name,
                         const Json& object) { PodChanged(change, name, object); });
@@ -209,7 +197,6 @@ void World::RepairNode(size_t node) {
 }
 
 void World::SetReady(size_t node, bool ready) {
-  ready_[node] = ready;
   there_[node] = there_[node] || ready;
   cluster_.SetReady(node, there_[node] && ready);
   PutNode(node);
@@ -312,9 +299,8 @@ std::string World::Change(const ChangePod& change) {
   if (!pod.running && (change.what == What::kFailed || change.what == What::kExited)) {
     return "nothing: it does not run";
   }
-  pod.failed = pod.failed || change.what == What::kFailed;
   pod.exited = pod.exited || change.what == What::kExited;
-  pod.running = pod.running && !pod.failed;
+  pod.running = pod.running && change.what != What::kFailed;
   server_.Update(ApiServer::PodName(found->first), [&](Json& object) {
     Json& labels = object["metadata"]["labels"];
     switch (change.what) {
@@ -340,35 +326,6 @@ std::string World::Change(const ChangePod& change) {
     }
   });
   return "";
-}
-
-void World::Change(const ChangeJob& change) {
-  Gang& gang = gangs_[change.job];
-  ChangeLabels(change.labels, gang.labels);
-  ChangeLabels(change.annotations, gang.annotations);
-  if (change.terminates) gang.terminates = *change.terminates;
-  PutGroup(gang);
-  const std::vector<size_t> places = gang.places;
-  WakeAll({places.begin(), places.end()});
-  for (const size_t number : places) {
-    if (!places_[number].pod.there || change.labels.empty()) continue;
-    server_.Update(ApiServer::PodName(places_[number].name), [&](Json& object) {
-      Json& labels = object["metadata"]["labels"];
-      for (const auto& [key, value] : change.labels) {
-        if (value.empty()) {
-          labels.erase(key);
-        } else {
-          labels[key] = value;
-        }
-      }
-    });
-  }
-}
-
-std::string World::DeletePod(size_t job, const std::string& pod, bool by_force) {
-  const ApiServer::PodName name{gangs_[job].ns(), pod};
-  const bool done = by_force ? server_.Remove(name) : server_.Delete(name);
-  return done ? "" : "nothing: there is no such pod now";
 }
 
 // --- kubelets: one that is away starts nothing and ends nothing ---

@@ -67,7 +67,6 @@ class World {
   // --- what happens to nodes ---
 
   const Cluster& cluster() const { return cluster_; }
-  bool IsThere(size_t node) const { return there_[node]; }
   // Instances lose their pods there, and those of jobs hang, as a kubelet that is away ends none.
   void BreakNode(size_t node);
   void RepairNode(size_t node);
@@ -94,7 +93,7 @@ class World {
   void LoseInstance(size_t instance, const std::string& why, bool at_once);
   // Volcano ends what is left of instances; jobs wait until somebody reports the fault.
   void LosePods(const std::vector<size_t>& pods, const std::string& why);
-  // Each says why it could not be done; empty: it was.
+  // Each returns why it could not be done; empty: it was.
   std::string Change(const ChangePod& change);
   std::string DeletePod(size_t job, const std::string& pod, bool by_force);
   void Change(const ChangeJob& change);
@@ -133,7 +132,6 @@ class World {
     std::optional<Time> ends_at{};
     Time eligible_at{};
     bool running = false;
-    bool failed = false;
     bool exited = false;
     bool going = false;
 
@@ -212,7 +210,6 @@ class World {
   Cluster cluster_;
   std::map<std::string, size_t> node_of_path_;
   std::vector<bool> there_;                // Nodes
-  std::vector<bool> ready_;                // or were when they were there
   std::vector<std::set<size_t>> on_node_;  // places of pods
   std::vector<Gang> gangs_;
   std::vector<size_t> grouped_;  // gangs with PodGroups

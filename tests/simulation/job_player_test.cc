@@ -19,6 +19,7 @@ namespace {
 
 using ::mindgate::testing::ReadSource;
 using ::mindgate::testing::SourcePath;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
@@ -118,6 +119,30 @@ jobs: [{name: train}]
 timeline:
 )";
 
+constexpr const char* kBoth = R"(nodes: [{name: n0, npus: 8}]
+rules: [{name: r, text: ""}]
+services: [{jobID: j, rule: r, labels: {fault-scheduling: force}, instances: [{name: p0, group: g}]}]
+jobs: [{name: train}]
+timeline:
+)";
+
+// A report ends after its time, or with another one of the node.
+TEST(ReschedulingScenarios, AReportLastsUntilTheNextOneOfItsNode) {
+  const std::string text = std::string(kJob) +
+                           "  - {at: 1m, report: {node: n0, unhealthy: [1], lasts: 1m}}\n"
+                           "  - {at: 3m, report: {node: n0, unhealthy: [2], lasts: 1h}}\n"
+                           "  - {at: 4m, report: {node: n0, unhealthy: [3], lasts: 1m}}\n"
+                           "  - {at: 5m, expectJob: {job: train, untouched: [train-0]}}\n";
+  std::vector<std::string> reported;
+  for (const Event& event : Play(ScenarioOf(text)).events) {
+    if (event.kind != EventKind::kReported) continue;
+    reported.push_back(std::to_string(event.at.count()) + " " + event.reason);
+  }
+  EXPECT_THAT(reported,
+              ElementsAre("60 unhealthy Ascend910-1", "120 healthy", "180 unhealthy Ascend910-2",
+                          "240 unhealthy Ascend910-3", "300 healthy"));
+}
+
 TEST(ReschedulingScenarios, WhatCannotHappenIsRefused) {
   const struct {
     std::string text;
@@ -141,6 +166,16 @@ TEST(ReschedulingScenarios, WhatCannotHappenIsRefused) {
       {"nodes: [{name: n0, npus: 8}]\njobs: [{name: a_b}]\n"
        "timeline: [{at: 1m, expectJob: {deleted: {}}}]\n",
        "a pod cannot have a name that begins like this"},
+      {std::string(kJob) + "  - {at: 1m, otherActs: {job: train, instance: p0}}\n",
+       "what is deleted is either of a job or an instance"},
+      {std::string(kJob) + "  - {at: 1m, otherActs: {instance: p0}}\n",
+       "this happens to services, but the scenario has jobs"},
+      {std::string(kJob) + "  - {at: 1m, report: {node: n0, unhealthy: [1], lasts: 0s}}\n",
+       "\"0s\" is too short"},
+      {std::string(kBoth) + "  - {at: 1m, otherActs: {instance: p1}}\n",
+       "there is no instance \"p1\" at that time"},
+      {std::string(kBoth) + "  - {at: 1m, submit: {name: train, group: g}}\n",
+       "there is a job \"train\", whose PodGroup has this name"},
   };
   for (const auto& c : cases) {
     const ScenarioReading reading = ReadScenarios(c.text);
