@@ -514,5 +514,34 @@ TEST(ScalingRuleText, OnlyTextUnderTheKey) {
   EXPECT_EQ(ScalingRuleText(json::Value()), std::nullopt);
 }
 
+TEST(ScalingRuleSize, TiersAndGroups) {
+  struct Case {
+    size_t tiers, groups;
+    std::string want;
+  };
+  for (const Case& c : std::vector<Case>{
+           {64, 64, ""},
+           {65, 1, "elastic_scaling_list has 65 items, more than the 64 that mindgate reads"},
+           {1, 65, "group_list has 65 items, more than the 64 that mindgate reads"},
+           {1, 10'000, "group_list has 10000 items, more than the 64 that mindgate reads"},
+           {1, 30'000,
+            "the rule is larger than mindgate reads: the document has more than 20000 values"},
+           {1, 100'000,
+            "the rule is larger than mindgate reads: it has 300043 bytes, and 64 tiers of 64 "
+            "groups need fewer than 262144"},
+       }) {
+    SCOPED_TRACE(std::to_string(c.tiers) + " x " + std::to_string(c.groups));
+    const json::Json groups(std::vector<json::Json>(c.groups, json::Json::object()));
+    const json::Json tiers(std::vector<json::Json>(c.tiers, {{"group_list", groups}}));
+    const json::Json rule = {{"elastic_scaling_list", tiers}};
+    const auto reading = ReadScalingRule(rule.dump());
+    std::string got;
+    for (const auto& issue : reading.refused.items()) {
+      if (issue.message.find("mindgate reads") != std::string::npos) got = issue.message;
+    }
+    EXPECT_EQ(got, c.want);
+  }
+}
+
 }  // namespace
 }  // namespace mindgate::schemas

@@ -24,4 +24,6 @@ inline std::string PytorchJob(const std::string& more = "", const std::string& l
                        "}}" + (more.empty() ? "" : ", " + more));
 }
 
+inline std::string Specs(const std::string& types) { return "replicaSpecs: {" + types + "}"; }
+
 }  // namespace mindgate::testing

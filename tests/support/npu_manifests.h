@@ -98,4 +98,7 @@ inline std::string ServingRuntime(const NpuPod& engine, std::string_view more_sp
          "], resources: {requests: " + entry + ", limits: " + entry + "}}}}";
 }
 
+inline constexpr char kNpuSpec[] =
+    "spec: {containers: [{name: c, resources: {limits: {huawei.com/Ascend910: 8}}}]}";
+
 }  // namespace mindgate::testing

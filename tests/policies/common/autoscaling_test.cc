@@ -1,28 +1,10 @@
+#include "policies/common/manifests.h"
 #include "support/npu_manifests.h"
 #include "support/rules.h"
 
 // Gangs and the autoscalers that are applied with them.
 namespace mindgate::testing {
 namespace {
-
-std::string ScaledGang(const std::string& kind, const std::string& replicas, const std::string& k) {
-  const std::string api = kind == "ReplicationController" ? "v1" : "apps/v1";
-  return "{apiVersion: " + api + ", kind: " + kind + ", metadata: {name: chat}, spec: {" +
-         replicas + "podManagementPolicy: Parallel, template: " +
-         PodTemplate({.annotations = "huawei.com/schedule_minAvailable: '" + k + "'"}) + "}}";
-}
-
-std::string ScaledBy(const std::string& api_version, const std::string& kind,
-                     const std::string& target, const std::string& spec) {
-  return "{apiVersion: " + api_version + ", kind: " + kind +
-         ", metadata: {name: scaler}, spec: {scaleTargetRef: {" + target + "}, " + spec + "}}";
-}
-
-const std::string kDeploymentChat = "apiVersion: apps/v1, kind: Deployment, name: chat";
-
-std::string Hpa(const std::string& bounds, const std::string& target = kDeploymentChat) {
-  return ScaledBy("autoscaling/v2", "HorizontalPodAutoscaler", target, bounds);
-}
 
 std::string Below(const std::string& k, const std::string& title, const std::string& left) {
   return "spec.template.metadata.annotations[huawei.com/schedule_minAvailable]: "
@@ -161,33 +143,6 @@ TEST(AutoscalerBelowGang, OfARoleOfAStormService) {
           {.name = "likewise, in that mode",
            .object = service,
            .others = {scaler(prefill, "autoscaling.aibrix.ai/storm-service-mode: replica")}},
-      });
-}
-
-// Argo CD and others advise to leave replicas out beside an autoscaler.
-TEST(MinAvailableExceedsReplicas, BesideAnAutoscaler) {
-  const std::string few =
-      "spec.template.metadata.annotations[huawei.com/schedule_minAvailable]: "
-      "huawei.com/schedule_minAvailable is 4 but replicas make ";
-  const std::string wait = ": none starts until the rest are added";
-  ExpectFindings(
-      "MG076",
-      {
-          {"alone they are 1", ScaledGang("Deployment", "", "4"), {few + "1 pod" + wait}},
-          {.name = "left out beside an autoscaler",
-           .object = ScaledGang("Deployment", "", "4"),
-           .others = {Hpa("minReplicas: 2, maxReplicas: 8")}},
-          {.name = "too few, which it raises",
-           .object = ScaledGang("Deployment", "replicas: 1, ", "4"),
-           .others = {Hpa("minReplicas: 4, maxReplicas: 8")}},
-          {.name = "too few, which it does not",
-           .object = ScaledGang("Deployment", "replicas: 2, ", "4"),
-           .want = {few + "2 pods" + wait},
-           .others = {Hpa("minReplicas: 2, maxReplicas: 8")}},
-          {.name = "beside one of another workload",
-           .object = ScaledGang("Deployment", "", "4"),
-           .want = {few + "1 pod" + wait},
-           .others = {Hpa("maxReplicas: 8", "apiVersion: apps/v1, kind: Deployment, name: x")}},
       });
 }
 

@@ -1,22 +1,8 @@
+#include "policies/common/manifests.h"
 #include "support/rules.h"
 
 namespace mindgate::testing {
 namespace {
-
-const std::string kNpuContainers =
-    "containers: [{name: m, resources: {limits: {huawei.com/Ascend910: 8}}}]";
-
-std::string DeploymentWith(const std::string& metadata) {
-  return "{apiVersion: apps/v1, kind: Deployment, metadata: {name: d}, spec: {template: "
-         "{metadata: {" +
-         metadata + "}, spec: {" + kNpuContainers + "}}}}";
-}
-
-std::string AscendJobWith(const std::string& metadata, const std::string& replica_spec = "") {
-  return "{apiVersion: mindxdl.gitee.com/v1, kind: AscendJob, metadata: {name: a, " + metadata +
-         "}, spec: {replicaSpecs: {Worker: {" + replica_spec + "template: {spec: {" +
-         kNpuContainers + "}}}}}}";
-}
 
 std::string VolcanoJobWith(const std::string& metadata, const std::string& spec) {
   return "{apiVersion: batch.volcano.sh/v1alpha1, kind: Job, metadata: {name: v, " + metadata +
@@ -28,6 +14,16 @@ std::string PodSetWith(const std::string& metadata, const std::string& spec = ""
   return "{apiVersion: orchestration.aibrix.ai/v1alpha1, kind: PodSet, metadata: {name: p}, spec: "
          "{podGroupSize: 2, template: {metadata: {" +
          metadata + "}, spec: {" + spec + kNpuContainers + "}}}}";
+}
+
+std::string LabelledStormService(const std::string& prefill, const std::string& decode) {
+  const auto role = [](const std::string& name, const std::string& fields) {
+    return "{name: " + name + ", replicas: 1, " + fields +
+           ", spec: {containers: [{name: m, resources: {limits: {huawei.com/Ascend910: 8}}}]}}}";
+  };
+  return "{apiVersion: orchestration.aibrix.ai/v1alpha1, kind: StormService, metadata: {name: s}, "
+         "spec: {template: {spec: {roles: [" +
+         role("prefill", prefill) + ", " + role("decode", decode) + "]}}}}";
 }
 
 TEST(RetryRestartPolicy, Table) {
@@ -147,6 +143,70 @@ TEST(FaultLabelsNeedFaultScheduling, Table) {
       });
 }
 
+TEST(ConflictingFaultLabels, Table) {
+  const std::string vcjob_start =
+      "{apiVersion: batch.volcano.sh/v1alpha1, kind: Job, metadata: {name: v, labels: {";
+  const auto vcjob = [&](const std::string& job, const std::string& task,
+                         const std::string& other = "") {
+    return vcjob_start + job +
+           "}}, spec: {tasks: [{name: t, replicas: 1, template: {metadata: " + "{labels: {" + task +
+           "}}}}, {name: u, replicas: 1, template: {metadata: {labels: {" + other + "}}}}]}}";
+  };
+  ExpectFindings(
+      "MG057",
+      {
+          {"a Volcano Job and its task",
+           vcjob("fault-scheduling: grace", "fault-scheduling: force"),
+           {"spec.tasks[0].template.metadata.labels[fault-scheduling]: fault-scheduling is "
+            "\"force\" here and \"grace\" at metadata.labels[fault-scheduling]: the scheduler "
+            "joins them to \"grace|force\", so nothing is rescheduled on a fault"}},
+          {"two tasks, several labels",
+           vcjob("", "pod-rescheduling: 'on', fault-retry-times: '1'",
+                 "pod-rescheduling: 'off', fault-retry-times: '2'"),
+           {"spec.tasks[1].template.metadata.labels[pod-rescheduling]: pod-rescheduling is \"off\" "
+            "here and \"on\" at spec.tasks[0].template.metadata.labels[pod-rescheduling]: the "
+            "scheduler joins them to \"on|off\", so it counts as off",
+            "spec.tasks[1].template.metadata.labels[fault-retry-times]: fault-retry-times is "
+            "\"2\" here and \"1\" at spec.tasks[0].template.metadata.labels[fault-retry-times]: "
+            "the scheduler joins them to \"1|2\", so it counts as 0 retries"}},
+          {"an AscendJob and its template",
+           LabelledAscendJob("labels: {subHealthyStrategy: ignore}",
+                             "labels: {subHealthyStrategy: forceExit}"),
+           {"spec.replicaSpecs.Worker.template.metadata.labels.subHealthyStrategy: "
+            "subHealthyStrategy is \"forceExit\" here and \"ignore\" at "
+            "metadata.labels.subHealthyStrategy: the scheduler joins them to "
+            "\"ignore|forceExit\", so it counts as ignore"}},
+          {"AIBrix roles that share a PodGroup",
+           LabelledStormService("template: {metadata: {labels: {fault-scheduling: force}}",
+                                "template: {metadata: {labels: {fault-scheduling: grace}}"),
+           {"spec.template.spec.roles[1].template.metadata.labels[fault-scheduling]: "
+            "fault-scheduling is \"grace\" here and \"force\" at "
+            "spec.template.spec.roles[0].template.metadata.labels[fault-scheduling]: the "
+            "scheduler joins them to \"force|grace\", so nothing is rescheduled on a fault"}},
+          {"a PodSet is another PodGroup",
+           LabelledStormService(
+               "template: {metadata: {labels: {fault-scheduling: force}}",
+               "podGroupSize: 2, template: {metadata: {labels: {fault-scheduling: grace}}"),
+           {}},
+          {"case does not count", vcjob("fault-scheduling: grace", "fault-scheduling: Grace"), {}},
+          {"a missing label conflicts with nothing", vcjob("fault-scheduling: grace", ""), {}},
+          {"a service wins over its runtime, they are not joined",
+           LabelledService("labels: {fault-scheduling: grace}"),
+           {},
+           "",
+           {LabelledRuntime("labels: {fault-scheduling: force}")}},
+          {"an instance's PodGroup has the role's metadata",
+           "{apiVersion: mindcluster.huawei.com/v1, kind: InferService, metadata: {name: i}, spec: "
+           "{roles: [{name: r, metadata: {labels: {infer.huawei.com/gang-schedule: 'true', "
+           "fault-scheduling: external-force}}, spec: {template: {metadata: {labels: "
+           "{fault-scheduling: external-grace}}}}}]}}",
+           {"spec.roles[0].spec.template.metadata.labels[fault-scheduling]: fault-scheduling is "
+            "\"external-grace\" here and \"external-force\" at "
+            "spec.roles[0].metadata.labels[fault-scheduling]: the scheduler joins them to "
+            "\"external-force|external-grace\", so nothing is rescheduled on a fault"}},
+      });
+}
+
 TEST(PodReschedulingPlacement, Table) {
   const std::string pod_set =
       ": pod-rescheduling does not fit a podGroupSize above 1: its pods are one instance and only "
@@ -167,26 +227,6 @@ TEST(PodReschedulingPlacement, Table) {
                       {"spec.roles[0].template.metadata.labels[pod-rescheduling]" + pod_set}},
                      {"a role of one must have it", roles("1"), {}},
                  });
-}
-
-TEST(RecoverPolicyValue, Table) {
-  const std::string effect =
-      ", which has no effect: only \"pod\" keeps a fault from taking down the whole group";
-  ExpectFindings(
-      "MG059",
-      {
-          {"pod,job",
-           DeploymentWith("annotations: {huawei.com/recover_policy_path: 'pod,job'}"),
-           {"spec.template.metadata.annotations[huawei.com/recover_policy_path]: "
-            "huawei.com/recover_policy_path is \"pod,job\"" +
-            effect}},
-          {"job, on an AscendJob",
-           AscendJobWith("annotations: {huawei.com/recover_policy_path: job}"),
-           {"metadata.annotations[huawei.com/recover_policy_path]: huawei.com/recover_policy_path "
-            "is \"job\"" +
-            effect}},
-          {"pod", DeploymentWith("annotations: {huawei.com/recover_policy_path: pod}"), {}},
-      });
 }
 
 TEST(RecoverPolicyWithoutPodRescheduling, Table) {
@@ -215,76 +255,21 @@ TEST(RecoverPolicyWithoutPodRescheduling, Table) {
       });
 }
 
-TEST(WaitRescheduleTimeout, Table) {
-  const auto job = [](const std::string& value) {
-    return AscendJobWith("annotations: {wait-reschedule-timeout: '" + value + "'}");
-  };
-  const auto finding = [](const std::string& value) {
-    return std::vector<std::string>{
-        "metadata.annotations[wait-reschedule-timeout]: wait-reschedule-timeout is \"" + value +
-        "\", not seconds from 30 to 270: 270 is used instead"};
-  };
-  ExpectFindings("MG061", {
-                              {"below", job("29"), finding("29")},
-                              {"above", job("271"), finding("271")},
-                              {"with a unit", job("60s"), finding("60s")},
-                              {"least", job("30"), {}},
-                              {"most", job("270"), {}},
-                          });
-}
-
-TEST(FaultFilters, Table) {
-  const auto job = [](const std::string& value) {
-    return AscendJobWith("annotations: {huawei.com/schedule.filter.faultCode: '" + value + "'}");
-  };
-  const std::string at = "metadata.annotations[huawei.com/schedule.filter.faultCode]: the filter ";
+TEST(ExternalFaultScheduling, Table) {
   ExpectFindings(
-      "MG062",
+      "MG064",
       {
-          {"seconds out of range",
-           job("8C1F8608:86401"),
-           {at + "\"8C1F8608:86401\" cannot be read: \"86401\" is not a number of seconds from 0 "
-                 "to 86400"}},
-          {"a unit, and an empty entry",
-           job("8C1F8608:60s,,4C1F8608"),
-           {at + "\"8C1F8608:60s\" cannot be read: \"60s\" is not a number of seconds from 0 to "
-                 "86400",
-            at + "\"\" cannot be read: it does not name a fault"}},
-          {"two colons",
-           job("a:1:2"),
-           {at + "\"a:1:2\" cannot be read: it has more than one colon"}},
-          {"levels are checked as well",
-           AscendJobWith(
-               "annotations: {huawei.com/schedule.filter.faultLevel: 'RestartRequest:x'}"),
-           {"metadata.annotations[huawei.com/schedule.filter.faultLevel]: the filter "
-            "\"RestartRequest:x\" cannot be read: \"x\" is not a number of seconds from 0 to "
-            "86400"}},
-          {"as documented", job("8C1F8608:0,4C1F8608:86400, 80E01801"), {}},
-          {"full-width punctuation is accepted", job("8C1F8608：60，4C1F8608"), {}},
-          {"switch codes have commas of their own", job("[0x08520003,na,L2,na]:60"), {}},
-      });
-}
-
-TEST(RecoverStrategy, Table) {
-  const auto job = [](const std::string& value) {
-    return AscendJobWith("annotations: {recover-strategy: '" + value + "'}");
-  };
-  ExpectFindings(
-      "MG063",
-      {
-          {"near miss",
-           job("retry,recovery"),
-           {"metadata.annotations[recover-strategy]: recover-strategy names \"recovery\", which "
-            "the operator does not know, did you mean \"recover\"?"}},
-          {"all six", job("retry,recover,recover-in-place,elastic-training,dump,exit"), {}},
-          {"the operator does not remove spaces",
-           job("recover, dump"),
-           {"metadata.annotations[recover-strategy]: recover-strategy names \" dump\" with a "
-            "space, and the operator compares without removing it: dump stays off"}},
-          {"more entries than there are",
-           job(std::string(40, ',')),
-           {"metadata.annotations[recover-strategy]: recover-strategy has 41 entries, but the "
-            "operator knows 6"}},
+          {"a Deployment",
+           LabelledDeployment("fault-scheduling: external-force"),
+           {kTemplateLabels +
+            "[fault-scheduling]: fault-scheduling is \"external-force\", but only "
+            "infer-operator acts on it: a faulty pod here is marked but never deleted"}},
+          {"a Deployment that infer-operator made",
+           LabelledDeployment("fault-scheduling: external-force", "",
+                              "ownerReferences: [{apiVersion: mindcluster.huawei.com/v1, kind: "
+                              "InstanceSet, name: i, controller: true}]"),
+           {}},
+          {"force", LabelledDeployment("fault-scheduling: force"), {}},
       });
 }
 

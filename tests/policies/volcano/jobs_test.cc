@@ -1,12 +1,10 @@
 #include <gtest/gtest.h>
 
+#include "support/npu_manifests.h"
 #include "support/rules.h"
 
 namespace mindgate::testing {
 namespace {
-
-constexpr char kNpuSpec[] =
-    "spec: {containers: [{name: c, resources: {limits: {huawei.com/Ascend910: 8}}}]}";
 
 std::string VcJob(const std::string& spec, const std::string& metadata = "name: j") {
   return "{apiVersion: batch.volcano.sh/v1alpha1, kind: Job, metadata: {" + metadata +
@@ -16,6 +14,69 @@ std::string VcJob(const std::string& spec, const std::string& metadata = "name: 
 // "{name: NAME, replicas: N, FIELDS, template of NPUs}"
 std::string Task(const std::string& name, const std::string& fields) {
   return "{name: " + name + ", " + fields + ", template: {" + kNpuSpec + "}}";
+}
+
+TEST(VcjobRetries, Table) {
+  const auto job = [](const std::string& spec, const std::string& retries) {
+    return VcJob(
+        spec + "tasks: [" + Task("a", "replicas: 2") + "]",
+        "name: j, labels: {fault-scheduling: force, fault-retry-times: '" + retries + "'}");
+  };
+  const std::string restart = "policies: [{event: PodEvicted, action: RestartJob}], ";
+  ExpectFindings(
+      "MG193",
+      {
+          {"fewer than the label asks for",
+           job("schedulerName: volcano, maxRetry: 3, " + restart, "10"),
+           {"spec.maxRetry: maxRetry is 3, and fault-retry-times asks for 10: PodEvicted restarts "
+            "the job, which counts against maxRetry, and the job fails after 3 restarts"}},
+          {"as many", job("schedulerName: volcano, maxRetry: 10, " + restart, "10"), {}},
+          {"left out", job("schedulerName: volcano, " + restart, "10"), {}},
+          {"the label is no number",
+           job("schedulerName: volcano, maxRetry: 3, " + restart, "x"),
+           {}},
+          {"the job does not restart", job("schedulerName: volcano, maxRetry: 3, ", "10"), {}},
+      });
+}
+
+TEST(JobEndsOnFault, Table) {
+  const auto job = [](const std::string& labels, const std::string& policies,
+                      const std::string& task = "") {
+    return "apiVersion: batch.volcano.sh/v1alpha1\nkind: Job\nmetadata: {name: v, labels: {" +
+           labels + "}}\nspec: {schedulerName: volcano, policies: [" + policies +
+           "], tasks: [{name: w, replicas: 2, " + task +
+           "template: {spec: {containers: [{name: m, resources: {requests: {huawei.com/Ascend910: "
+           "8}, limits: {huawei.com/Ascend910: 8}}}]}}}]}";
+  };
+  const std::string evicted =
+      " has no effect for task \"w\": the scheduler deletes the faulty pod, which is PodEvicted, "
+      "and ";
+  const std::string failed = " has no effect for task \"w\": a pod that fails is PodFailed, and ";
+  const std::string ends = " ends the job for good";
+  ExpectFindings(
+      "MG191",
+      {
+          {"evicted pods end the job",
+           job("fault-scheduling: force", "{event: PodEvicted, action: AbortJob}"),
+           {"spec.policies: fault-scheduling: force" + evicted + "AbortJob" + ends}},
+          {"so does any event",
+           job("fault-scheduling: grace", "{event: '*', action: CompleteJob}"),
+           {"spec.policies: fault-scheduling: grace" + evicted + "CompleteJob" + ends}},
+          {"failed pods end the task's job",
+           job("fault-retry-times: '3'", "",
+               "policies: [{event: PodFailed, action: TerminateJob}], "),
+           {"spec.tasks[0].policies: fault-retry-times: 3" + failed + "TerminateJob" + ends}},
+          {"a restart",
+           job("fault-scheduling: force", "{event: PodEvicted, action: RestartJob}"),
+           {}},
+          {"another event",
+           job("fault-scheduling: force", "{event: PodFailed, action: AbortJob}"),
+           {}},
+          {"no rescheduling",
+           job("fault-scheduling: 'off'", "{event: PodEvicted, action: AbortJob}"),
+           {}},
+          {"no retries", job("fault-retry-times: '0'", "{event: PodFailed, action: AbortJob}"), {}},
+      });
 }
 
 TEST(VcjobGangSize, Table) {
@@ -99,29 +160,6 @@ TEST(VcjobQueue, DependsOnTheVersionOfVolcano) {
                  });
 }
 
-TEST(VcjobPodFailure, DependsOnTheVersionOfVolcano) {
-  const std::string object =
-      VcJob("policies: [{event: PodEvicted, action: RestartTask}], tasks: [" +
-                Task("a", "replicas: 2") + "]",
-            "labels: {pod-rescheduling: 'on'}");
-  const std::string says =
-      "spec.policies: pod-rescheduling: on has no effect for task \"a\": the scheduler deletes the "
-      "faulty pod, which is PodEvicted, and ";
-  ExpectFindings(
-      "MG134",
-      {
-          {.name = "unknown",
-           .object = object,
-           .want = {says + "from Volcano 1.11 on RestartTask deletes all pods "
-                           "of the task with it"}},
-          {.name = "1.10 does what SyncJob does", .object = object, .versions = Volcano(10)},
-          {.name = "1.11",
-           .object = object,
-           .want = {says + "RestartTask deletes all pods of the task with it"},
-           .versions = Volcano(11)},
-      });
-}
-
 TEST(VcjobMinAvailable, Table) {
   const std::string tasks =
       "tasks: [" + Task("a", "replicas: 1") + ", " + Task("b", "replicas: 3") + "]";
@@ -157,6 +195,29 @@ TEST(VcjobTaskName, Table) {
           {"named", VcJob("tasks: [" + Task("a", "replicas: 1") + "]"), {}},
           {"a number is MG001's", VcJob("tasks: [" + Task("1", "replicas: 1") + "]"), {}},
           {"without NPUs", VcJob("tasks: [{replicas: 1}]"), {}},
+      });
+}
+
+TEST(VcjobPodFailure, DependsOnTheVersionOfVolcano) {
+  const std::string object =
+      VcJob("policies: [{event: PodEvicted, action: RestartTask}], tasks: [" +
+                Task("a", "replicas: 2") + "]",
+            "labels: {pod-rescheduling: 'on'}");
+  const std::string says =
+      "spec.policies: pod-rescheduling: on has no effect for task \"a\": the scheduler deletes the "
+      "faulty pod, which is PodEvicted, and ";
+  ExpectFindings(
+      "MG134",
+      {
+          {.name = "unknown",
+           .object = object,
+           .want = {says + "from Volcano 1.11 on RestartTask deletes all pods "
+                           "of the task with it"}},
+          {.name = "1.10 does what SyncJob does", .object = object, .versions = Volcano(10)},
+          {.name = "1.11",
+           .object = object,
+           .want = {says + "RestartTask deletes all pods of the task with it"},
+           .versions = Volcano(11)},
       });
 }
 
@@ -238,26 +299,26 @@ TEST(VcjobFailurePolicy, Table) {
       });
 }
 
-TEST(VcjobRetries, Table) {
-  const auto job = [](const std::string& spec, const std::string& retries) {
-    return VcJob(
-        spec + "tasks: [" + Task("a", "replicas: 2") + "]",
-        "name: j, labels: {fault-scheduling: force, fault-retry-times: '" + retries + "'}");
-  };
-  const std::string restart = "policies: [{event: PodEvicted, action: RestartJob}], ";
+TEST(BatchJobNpus, Table) {
+  const std::string pod_template = "template: {" + std::string(kNpuSpec) + "}";
   ExpectFindings(
-      "MG193",
+      "MG135",
       {
-          {"fewer than the label asks for",
-           job("schedulerName: volcano, maxRetry: 3, " + restart, "10"),
-           {"spec.maxRetry: maxRetry is 3, and fault-retry-times asks for 10: PodEvicted restarts "
-            "the job, which counts against maxRetry, and the job fails after 3 restarts"}},
-          {"as many", job("schedulerName: volcano, maxRetry: 10, " + restart, "10"), {}},
-          {"left out", job("schedulerName: volcano, " + restart, "10"), {}},
-          {"the label is no number",
-           job("schedulerName: volcano, maxRetry: 3, " + restart, "x"),
+          {"a Job of batch/v1",
+           "{apiVersion: batch/v1, kind: Job, spec: {" + pod_template + "}}",
+           {"kind: no MindCluster component handles a batch Job: its NPUs get no rank table and no "
+            "job summary, only scheduling"}},
+          {"CronJob",
+           "{apiVersion: batch/v1, kind: CronJob, spec: {jobTemplate: {spec: {" + pod_template +
+               "}}}}",
+           {"kind: no MindCluster component handles a batch CronJob: its NPUs get no rank table "
+            "and no job summary, only scheduling"}},
+          {"the Job of a CronJob was judged with it",
+           "{apiVersion: batch/v1, kind: Job, metadata: {ownerReferences: [{apiVersion: batch/v1, "
+           "kind: CronJob, name: c, controller: true}]}, spec: {" +
+               pod_template + "}}",
            {}},
-          {"the job does not restart", job("schedulerName: volcano, maxRetry: 3, ", "10"), {}},
+          {"without NPUs", "{apiVersion: batch/v1, kind: Job, spec: {template: {spec: {}}}}", {}},
       });
 }
 
@@ -293,192 +354,6 @@ TEST(PartialGang, Table) {
           {"of a vcjob", VcJob("minAvailable: 3" + tasks), {waits("spec.minAvailable", 3, 4)}},
           {"independent pods of a vcjob", VcJob("minAvailable: 1" + tasks), {}},
           {"without NPUs", VcJob("minAvailable: 3, tasks: [{name: a, replicas: 4}]"), {}},
-      });
-}
-
-TEST(BatchJobNpus, Table) {
-  const std::string pod_template = "template: {" + std::string(kNpuSpec) + "}";
-  ExpectFindings(
-      "MG135",
-      {
-          {"a Job of batch/v1",
-           "{apiVersion: batch/v1, kind: Job, spec: {" + pod_template + "}}",
-           {"kind: no MindCluster component handles a batch Job: its NPUs get no rank table and no "
-            "job summary, only scheduling"}},
-          {"CronJob",
-           "{apiVersion: batch/v1, kind: CronJob, spec: {jobTemplate: {spec: {" + pod_template +
-               "}}}}",
-           {"kind: no MindCluster component handles a batch CronJob: its NPUs get no rank table "
-            "and no job summary, only scheduling"}},
-          {"the Job of a CronJob was judged with it",
-           "{apiVersion: batch/v1, kind: Job, metadata: {ownerReferences: [{apiVersion: batch/v1, "
-           "kind: CronJob, name: c, controller: true}]}, spec: {" +
-               pod_template + "}}",
-           {}},
-          {"without NPUs", "{apiVersion: batch/v1, kind: Job, spec: {template: {spec: {}}}}", {}},
-      });
-}
-
-TEST(GroupScheduler, Table) {
-  const auto lws = [](const std::string& leader, const std::string& worker) {
-    return "{apiVersion: leaderworkerset.x-k8s.io/v1, kind: LeaderWorkerSet, spec: "
-           "{leaderWorkerTemplate: {size: 2, leaderTemplate: {spec: {" +
-           leader + "containers: [{name: l}]}}, workerTemplate: {spec: {" + worker +
-           "containers: [{name: w, resources: {limits: {huawei.com/Ascend910: 8}}}]}}}}}";
-  };
-  const std::string volcano = "schedulerName: volcano, ";
-  const std::string npus = "runner: {name: e, resources: {limits: {huawei.com/Ascend910: 8}}}";
-  ExpectFindings(
-      "MG136",
-      {
-          {"the worker only",
-           lws("", volcano),
-           {"spec.leaderWorkerTemplate.leaderTemplate.spec.schedulerName: scheduler "
-            "\"default-scheduler\" places the leader, but Volcano places the rest of its gang, "
-            "which waits for pods that Volcano does not see"}},
-          {"a leader of its own scheduler",
-           lws("schedulerName: other, ", volcano),
-           {"spec.leaderWorkerTemplate.leaderTemplate.spec.schedulerName: scheduler \"other\" "
-            "places the leader, but Volcano places the rest of its gang, which waits for pods that "
-            "Volcano does not see"}},
-          {"both", lws(volcano, volcano), {}},
-          {"neither", lws("", "schedulerName: default-scheduler, "), {}},
-          {"without leader template",
-           "{apiVersion: leaderworkerset.x-k8s.io/v1, kind: LeaderWorkerSet, spec: "
-           "{leaderWorkerTemplate: {workerTemplate: {" +
-               std::string(kNpuSpec) + "}}}}",
-           {}},
-          {"an OME leader without scheduler",
-           "{apiVersion: ome.io/v1beta1, kind: ServingRuntime, spec: {engineConfig: {leader: {" +
-               npus + "}, worker: {" + volcano + npus + "}}}}",
-           {"spec.engineConfig.leader.schedulerName: scheduler \"default-scheduler\" places the "
-            "engine.leader, but Volcano places the rest of its gang, which waits for pods that "
-            "Volcano does not see"}},
-          {"MG105 reports NPU pods of another scheduler",
-           "{apiVersion: ome.io/v1beta1, kind: ServingRuntime, spec: {engineConfig: {leader: {" +
-               volcano + npus + "}, worker: {schedulerName: other, " + npus + "}}}}",
-           {}},
-          {"the leader is the unknown runtime's",
-           "{apiVersion: ome.io/v1beta1, kind: InferenceService, spec: {runtime: {name: x}, "
-           "engine: "
-           "{worker: {" +
-               volcano + npus + "}}}}",
-           {},
-           "",
-           {},
-           false,
-           true},
-          {"Deployments have no leader",
-           "{apiVersion: ome.io/v1beta1, kind: ServingRuntime, spec: {engineConfig: {" + npus +
-               "}}}",
-           {}},
-      });
-}
-
-TEST(LwsRestartPolicy, Table) {
-  const auto lws = [](const std::string& group, const std::string& label) {
-    return "{apiVersion: leaderworkerset.x-k8s.io/v1, kind: LeaderWorkerSet, spec: "
-           "{leaderWorkerTemplate: {" +
-           group + ", workerTemplate: {metadata: {labels: {" + label + "}}, " + kNpuSpec + "}}}}";
-  };
-  const std::string force = "fault-scheduling: force";
-  ExpectFindings(
-      "MG137",
-      {
-          {"None with fault rescheduling",
-           lws("size: 4, restartPolicy: None", force),
-           {"spec.leaderWorkerTemplate.restartPolicy: restartPolicy None keeps the rest of a group "
-            "running when one of its pods is replaced after a fault, and the new pod cannot join "
-            "it"}},
-          {"Default is the old name of None",
-           lws("size: 4, restartPolicy: Default", force),
-           {"spec.leaderWorkerTemplate.restartPolicy: restartPolicy Default keeps the rest of a "
-            "group running when one of its pods is replaced after a fault, and the new pod cannot "
-            "join it"}},
-          {"recreated as a whole",
-           lws("size: 4, restartPolicy: RecreateGroupOnPodRestart", force),
-           {}},
-          {"left out", lws("size: 4", force), {}},
-          {"groups of one pod", lws("size: 1, restartPolicy: None", force), {}},
-          {"rescheduling is off",
-           lws("size: 4, restartPolicy: None", "fault-scheduling: 'off'"),
-           {}},
-          {"no fault label", lws("size: 4, restartPolicy: None", ""), {}},
-      });
-}
-
-TEST(LwsQueue, Table) {
-  const auto lws = [](const std::string& own, const std::string& leader,
-                      const std::string& worker) {
-    const auto pod = [](const std::string& annotations) {
-      return "{metadata: {annotations: {" + annotations + "}}, " + std::string(kNpuSpec) + "}";
-    };
-    return "{apiVersion: leaderworkerset.x-k8s.io/v1, kind: LeaderWorkerSet, metadata: {name: l, "
-           "annotations: {" +
-           own + "}}, spec: {leaderWorkerTemplate: {size: 2, leaderTemplate: " + pod(leader) +
-           ", workerTemplate: " + pod(worker) + "}}}";
-  };
-  const std::string a = "scheduling.volcano.sh/queue-name: a";
-  const std::string b = "scheduling.volcano.sh/queue-name: b";
-  const auto finding = [](const std::string& pod, const std::string& end) {
-    return std::vector<std::string>{
-        "metadata.annotations[scheduling.volcano.sh/queue-name]: the pods of the " + pod +
-        " name queue \"a\", but under gang scheduling the queue is that of the LeaderWorkerSet, " +
-        end};
-  };
-  const std::string none = "here the default one with its quota";
-  schemas::Versions before_gangs;
-  before_gangs.Set(schemas::Component::kLeaderWorkerSet, {0, 6});
-  ExpectFindings(
-      "MG194",
-      {
-          {"on both templates", lws("", a, a), finding("leader", none)},
-          {"on the workers", lws("", "", a), finding("worker", none)},
-          {"another one", lws(b, a, ""), finding("leader", "\"b\"")},
-          {"on both", lws(a, a, a), {}},
-          {"on its own metadata alone", lws(a, "", ""), {}},
-          {"none", lws("", "", ""), {}},
-          {.name = "a release without gangs", .object = lws("", a, a), .versions = before_gangs},
-      });
-}
-
-TEST(JobEndsOnFault, Table) {
-  const auto job = [](const std::string& labels, const std::string& policies,
-                      const std::string& task = "") {
-    return "apiVersion: batch.volcano.sh/v1alpha1\nkind: Job\nmetadata: {name: v, labels: {" +
-           labels + "}}\nspec: {schedulerName: volcano, policies: [" + policies +
-           "], tasks: [{name: w, replicas: 2, " + task +
-           "template: {spec: {containers: [{name: m, resources: {requests: {huawei.com/Ascend910: "
-           "8}, limits: {huawei.com/Ascend910: 8}}}]}}}]}";
-  };
-  const std::string evicted =
-      " has no effect for task \"w\": the scheduler deletes the faulty pod, which is PodEvicted, "
-      "and ";
-  const std::string failed = " has no effect for task \"w\": a pod that fails is PodFailed, and ";
-  const std::string ends = " ends the job for good";
-  ExpectFindings(
-      "MG191",
-      {
-          {"evicted pods end the job",
-           job("fault-scheduling: force", "{event: PodEvicted, action: AbortJob}"),
-           {"spec.policies: fault-scheduling: force" + evicted + "AbortJob" + ends}},
-          {"so does any event",
-           job("fault-scheduling: grace", "{event: '*', action: CompleteJob}"),
-           {"spec.policies: fault-scheduling: grace" + evicted + "CompleteJob" + ends}},
-          {"failed pods end the task's job",
-           job("fault-retry-times: '3'", "",
-               "policies: [{event: PodFailed, action: TerminateJob}], "),
-           {"spec.tasks[0].policies: fault-retry-times: 3" + failed + "TerminateJob" + ends}},
-          {"a restart",
-           job("fault-scheduling: force", "{event: PodEvicted, action: RestartJob}"),
-           {}},
-          {"another event",
-           job("fault-scheduling: force", "{event: PodFailed, action: AbortJob}"),
-           {}},
-          {"no rescheduling",
-           job("fault-scheduling: 'off'", "{event: PodEvicted, action: AbortJob}"),
-           {}},
-          {"no retries", job("fault-retry-times: '0'", "{event: PodFailed, action: AbortJob}"), {}},
       });
 }
 

@@ -1,28 +1,15 @@
-#include "policies/chips/chips.h"
-
+#include "policies/chips/manifests.h"
 #include "support/npu_manifests.h"
 #include "support/rules.h"
 
 namespace mindgate::testing {
 namespace {
 
-const std::string kType = "accelerator-type: ";
 const std::string kDeploymentChips =
     "spec.template.spec.containers[0].resources.limits[huawei.com/Ascend910]: ";
 const std::string kRoleChips =
     "spec.template.spec.roles[0].template.spec.containers[0].resources.limits[huawei.com/"
     "Ascend910]: ";
-
-std::string WithPolicy(std::string_view policy, std::string_view chips, int replicas = 1) {
-  return Deployment({.chips = std::string(chips), .annotations = kPolicy + std::string(policy)},
-                    replicas);
-}
-
-schemas::Versions MindCluster(schemas::Version version) {
-  schemas::Versions versions;
-  versions.Set(schemas::Component::kMindCluster, version);
-  return versions;
-}
 
 TEST(ChipCount, Table) {
   const auto refused = [](std::string_view count, std::string_view how, std::string_view accepted) {
@@ -222,6 +209,34 @@ TEST(ChipCountDocumented, Table) {
       });
 }
 
+TEST(WholeNodes, Table) {
+  const std::string levels = kPolicy + "multilevel, huawei.com/affinity-config: level1=2";
+  const auto job = [&](std::string_view chips, const std::string& selector = "") {
+    return VolcanoJob(levels, {.chips = std::string(chips), .selector = selector}, {.chips = ""});
+  };
+  const auto refused = [](std::string_view chips, std::string_view whole) {
+    return "spec.tasks[0].template.spec.containers[0].resources.limits[huawei.com/Ascend910]: " +
+           std::string(chips) +
+           " refused: schedule_policy multilevel takes only pods that ask for all chips of a node "
+           "(" +
+           std::string(whole) + "); the pods stay Pending";
+  };
+  ExpectFindings("MG185",
+                 {
+                     {"half of a node", job("4"), {refused("4 chips per pod are", "8 or 16")}},
+                     {"one chip", job("1"), {refused("1 chip per pod is", "8 or 16")}},
+                     {"a node", job("8"), {}},
+                     {"a larger node", job("16"), {}},
+                     {"a node of those that are selected", job("4", "accelerator-type: half"), {}},
+                     {"half of those",
+                      job("8", "accelerator-type: module-a3-16"),
+                      {refused("8 chips per pod are", "16")}},
+                     {"another policy",
+                      VolcanoJob(kPolicy + "chip8-node8", {.chips = "4"}, {.chips = ""}),
+                      {}},
+                 });
+}
+
 TEST(ZeroChipPods, Table) {
   const NpuPod npus{.chips = "16"};
   const NpuPod cpu{.chips = ""};
@@ -284,34 +299,6 @@ TEST(ZeroChipPods, Table) {
            LeaderWorkerSet({.chips = "", .annotations = sp}, {.chips = "16", .annotations = sp}, 3),
            {}},
       });
-}
-
-TEST(WholeNodes, Table) {
-  const std::string levels = kPolicy + "multilevel, huawei.com/affinity-config: level1=2";
-  const auto job = [&](std::string_view chips, const std::string& selector = "") {
-    return VolcanoJob(levels, {.chips = std::string(chips), .selector = selector}, {.chips = ""});
-  };
-  const auto refused = [](std::string_view chips, std::string_view whole) {
-    return "spec.tasks[0].template.spec.containers[0].resources.limits[huawei.com/Ascend910]: " +
-           std::string(chips) +
-           " refused: schedule_policy multilevel takes only pods that ask for all chips of a node "
-           "(" +
-           std::string(whole) + "); the pods stay Pending";
-  };
-  ExpectFindings("MG185",
-                 {
-                     {"half of a node", job("4"), {refused("4 chips per pod are", "8 or 16")}},
-                     {"one chip", job("1"), {refused("1 chip per pod is", "8 or 16")}},
-                     {"a node", job("8"), {}},
-                     {"a larger node", job("16"), {}},
-                     {"a node of those that are selected", job("4", "accelerator-type: half"), {}},
-                     {"half of those",
-                      job("8", "accelerator-type: module-a3-16"),
-                      {refused("8 chips per pod are", "16")}},
-                     {"another policy",
-                      VolcanoJob(kPolicy + "chip8-node8", {.chips = "4"}, {.chips = ""}),
-                      {}},
-                 });
 }
 
 TEST(MixedNpuProducts, Table) {
@@ -420,285 +407,6 @@ spec: {engine: {runner: {name: e, resources: {requests: {huawei.com/Ascend910: 8
 )",
            {}},
       });
-}
-
-TEST(NpuSchedulePolicy, Table) {
-  const NpuPod npu{.resource = "huawei.com/npu"};
-  const std::string message =
-      "huawei.com/npu needs the annotation huawei.com/schedule_policy: without it the plugin has "
-      "no "
-      "handler and the job stays Pending";
-  const std::string service = R"(
-apiVersion: ome.io/v1beta1
-kind: InferenceService
-metadata: {name: i}
-spec: {runtime: {name: r}, engine: {runner: {name: e, resources: {limits: {huawei.com/npu: 8}}}}}
-)";
-  ExpectFindings(
-      "MG085",
-      {
-          {"a Deployment",
-           Deployment(npu),
-           {"spec.template.metadata.annotations[huawei.com/schedule_policy]: " + message}},
-          {"an AscendJob says it on its metadata",
-           AscendJob("", "", "Master", npu, npu),
-           {"metadata.annotations[huawei.com/schedule_policy]: " + message}},
-          {"named",
-           Deployment({.resource = "huawei.com/npu", .annotations = kPolicy + "chip8-node8"}),
-           {}},
-          {"E.2 row 3: an unknown value falls through and is another rule's",
-           Deployment({.resource = "huawei.com/npu", .annotations = kPolicy + "nope"}),
-           {}},
-          {"Ascend910 needs none", Deployment({}), {}},
-          {"a runtime leaves it to its services", ServingRuntime(npu), {}},
-          {.name = "a service whose runtime is not known", .object = service, .want_skipped = true},
-      });
-}
-
-TEST(UnknownSchedulePolicy, Table) {
-  const std::string field = "spec.template.metadata.annotations[huawei.com/schedule_policy]: ";
-  ExpectFindings(
-      "MG086",
-      {
-          {"falls back to the default",
-           WithPolicy("chip8node8", "8"),
-           {field + "\"chip8node8\" is not a schedule policy: the plugin falls back to Atlas 800 "
-                    "rules (1, 2, 4 or 8 chips)"}},
-          {"no plugin reads it",
-           Deployment({.annotations = kPolicy + "chip8node8", .scheduler = "kai"}),
-           {}},
-          {"falls back to sp-block",
-           Deployment({.annotations = kPolicy + "superpod, sp-block: \"16\""}),
-           {field + "\"superpod\" is not a schedule policy: the plugin falls back to sp-block for "
-                    "A3 super pods"}},
-          {"falls back to the type",
-           Deployment({.annotations = kPolicy + "A2", .selector = kType + "module-910b-8"}),
-           {field + "\"A2\" is not a schedule policy: the plugin falls back to accelerator-type "
-                    "module-910b-8"}},
-          {"nothing to fall back to",
-           Deployment({.annotations = kPolicy + "A2", .selector = kType + "A2"}),
-           {field + "\"A2\" is not a schedule policy: the plugin finds no handler at all"}},
-          {"where chips are not named",
-           R"(
-apiVersion: ome.io/v1beta1
-kind: InferenceService
-metadata: {name: i}
-spec: {engine: {annotations: {huawei.com/schedule_policy: chip2-nod16}}}
-)",
-           {"spec.engine.annotations[huawei.com/schedule_policy]: \"chip2-nod16\" is not a "
-            "schedule policy: the plugin uses sp-block and accelerator-type instead"}},
-          {"Ascend310 goes by labels",
-           Deployment({.resource = "huawei.com/Ascend310", .annotations = kPolicy + "any"}),
-           {}},
-          {"known", WithPolicy("multilevel", "8"), {}},
-          {.name = "of a later release",
-           .object = WithPolicy("multilevel", "8"),
-           .want = {field + "\"multilevel\" is a schedule policy only from MindCluster 26.0.0 on: "
-                            "the plugin falls back to Atlas 800 rules (1, 2, 4 or 8 chips)"},
-           .versions = MindCluster({7, 3})},
-          {.name = "before there were any",
-           .object = WithPolicy("chip8-node8", "8"),
-           .want = {field + "\"chip8-node8\" is a schedule policy only from MindCluster 7.3.0 on: "
-                            "the plugin falls back to Atlas 800 rules (1, 2, 4 or 8 chips)"},
-           .versions = MindCluster({7, 2})},
-          {.name = "of this release",
-           .object = WithPolicy("chip8-node8", "8"),
-           .versions = MindCluster({7, 3})},
-          {"no string is somebody else's", Deployment({.annotations = kPolicy + "8"}), {}},
-      });
-}
-
-TEST(Chip4Node8OnAscend910, Table) {
-  ExpectFindings(
-      "MG087",
-      {
-          {"the policy of another server on Ascend910",
-           WithPolicy("chip4-node8", "8"),
-           {"spec.template.metadata.annotations[huawei.com/schedule_policy]: chip4-node8 is the "
-            "policy of "
-            "Atlas 350 cards: on Ascend910 it does not pick chips by the rings of Atlas 800 "
-            "servers"}},
-          {"on npu it is right",
-           Deployment({.resource = "huawei.com/npu", .annotations = kPolicy + "chip4-node8"}),
-           {}},
-          {"another policy", WithPolicy("chip8-node8", "8"), {}},
-          {.name = "in 7.3 it was theirs",
-           .object = WithPolicy("chip4-node8", "8"),
-           .versions = MindCluster({7, 3})},
-      });
-}
-
-TEST(AcceleratorType, Table) {
-  const std::string field = "spec.template.spec.nodeSelector[accelerator-type]: ";
-  const std::string none =
-      " has no handler and there is no schedule_policy instead: the job stays Pending";
-  const auto tasks = [](std::string_view annotations, std::string_view a, std::string_view b) {
-    return VolcanoJob(annotations, {.selector = kType + std::string(a)},
-                      {.selector = kType + std::string(b)});
-  };
-  ExpectFindings(
-      "MG088",
-      {
-          {"unknown",
-           Deployment({.selector = kType + "module-910b"}),
-           {field + "accelerator-type \"module-910b\"" + none}},
-          {"absent is fine", Deployment({}), {}},
-          {"a policy stands in",
-           Deployment({.annotations = kPolicy + "chip8-node8", .selector = kType + "ours"}),
-           {}},
-          {"so does sp-block",
-           Deployment({.annotations = "sp-block: \"8\"", .selector = kType + "ours"}),
-           {}},
-          {"different types in one PodGroup",
-           tasks("", "half", "module"),
-           {"spec.tasks[1].template.spec.nodeSelector[accelerator-type]: accelerator-type differs "
-            "within one "
-            "PodGroup: the plugin joins it to \"half|module\", has no handler for that, and the "
-            "job stays "
-            "Pending"}},
-          {"ignoring case", tasks("", "half", "Half"), {}},
-          {"types do not matter beside a policy",
-           tasks(kPolicy + "chip4-node4", "half", "module"),
-           {}},
-          {"a runtime's selector may be overridden",
-           ServingRuntime({.selector = kType + "ours"}),
-           {}},
-          {"Ascend310 has other labels",
-           Deployment({.resource = "huawei.com/Ascend310", .selector = kType + "ours"}),
-           {}},
-      });
-}
-
-// What the fix advises must fit the pod.
-TEST(AcceleratorType, TheFixTakesThePodsChips) {
-  const auto fix = [](std::string_view type, std::string_view chips, bool with_policy) {
-    const json::Document object = YamlDocument(
-        Deployment({.chips = std::string(chips),
-                    .annotations = with_policy ? "huawei.com/schedule_policy: chip2-node16" : "",
-                    .selector = "accelerator-type: " + std::string(type)}));
-    const auto view = schemas::BuildView(object.root());
-    schemas::AdmissionRequest request;
-    request.object = &object.root();
-    const schemas::Config config;
-    const std::string_view rule = with_policy ? "MG102" : "MG088";
-    for (const auto& finding : policies::Judge({*view, nullptr, request, config}).findings) {
-      if (finding.rule->id == rule) return finding.fix;
-    }
-    return std::string("none");
-  };
-  for (bool with_policy : {false, true}) {
-    EXPECT_EQ(fix("module-910c-8", "16", with_policy), "write accelerator-type: module-a3-16");
-    EXPECT_EQ(fix("module-910b", "8", with_policy), "write accelerator-type: module-910b-8");
-    EXPECT_EQ(fix("module-910b-1", "16", with_policy), "write accelerator-type: module-910b-16");
-  }
-}
-
-TEST(PolicyDisagreement, Table) {
-  const NpuPod a{.annotations = kPolicy + "chip8-node8"};
-  const NpuPod b{.annotations = kPolicy + "chip2-node16"};
-  const auto differs = [](std::string_view key) {
-    return std::string(key) +
-           " differs within one PodGroup: the plugin reads it from one arbitrary pod, so the "
-           "result may change from one scheduling round to the next";
-  };
-  const std::string field = ".template.metadata.annotations[huawei.com/schedule_policy]: ";
-  ExpectFindings(
-      "MG089",
-      {
-          {"two roles, two policies",
-           StormService(a, b),
-           {"spec.template.spec.roles[0]" + field + differs("huawei.com/schedule_policy")}},
-          {"only one role has it",
-           StormService({}, b),
-           {"spec.template.spec.roles[1]" + field + differs("huawei.com/schedule_policy")}},
-          {"sp-block",
-           StormService({.annotations = "sp-block: \"8\""}, {.annotations = "sp-block: \"16\""}),
-           {"spec.template.spec.roles[0].template.metadata.annotations[sp-block]: " +
-            differs("sp-block")}},
-          {"the same on both", StormService(b, b), {}},
-          {"the metadata of a vcjob decides", VolcanoJob(kPolicy + "chip8-node8", a, b), {}},
-          {"tasks of a vcjob without it",
-           VolcanoJob("", a, {}),
-           {"spec.tasks[0]" + field + differs("huawei.com/schedule_policy")}},
-      });
-}
-
-TEST(Npu310Strategy, Table) {
-  const auto with = [](std::string_view labels,
-                       std::string_view resource = "huawei.com/Ascend310") {
-    return Deployment(
-        {.chips = "1", .resource = std::string(resource), .labels = std::string(labels)});
-  };
-  ExpectFindings(
-      "MG097", {
-                   {"unknown",
-                    with("npu-310-strategy: cards"),
-                    {"spec.template.metadata.labels[npu-310-strategy]: npu-310-strategy \"cards\" "
-                     "is neither chip nor "
-                     "card: no handler takes the job and it stays Pending"}},
-                   {"chip", with("npu-310-strategy: chip"), {}},
-                   {"absent", with(""), {}},
-                   {"Ascend310P has a plain handler",
-                    with("npu-310-strategy: cards", "huawei.com/Ascend310P"),
-                    {}},
-                   {"different words in one PodGroup",
-                    VolcanoJob("",
-                               {.chips = "1",
-                                .resource = "huawei.com/Ascend310",
-                                .labels = "npu-310-strategy: chip"},
-                               {.chips = "1",
-                                .resource = "huawei.com/Ascend310",
-                                .labels = "npu-310-strategy: card"}),
-                    {"spec.tasks[1].template.metadata.labels[npu-310-strategy]: npu-310-strategy "
-                     "\"chip|card\" is "
-                     "neither chip nor card: no handler takes the job and it stays Pending"}},
-               });
-}
-
-TEST(Npu310PLabels, Table) {
-  const auto with = [](std::string_view labels,
-                       std::string_view resource = "huawei.com/Ascend310P") {
-    return Deployment(
-        {.chips = "1", .resource = std::string(resource), .labels = std::string(labels)});
-  };
-  const std::string field = "spec.template.metadata.labels.";
-  ExpectFindings("MG098",
-                 {
-                     {"all three",
-                      with("npu-310-strategy: Card, duo: \"True\", distributed: \"yes\""),
-                      {"spec.template.metadata.labels[npu-310-strategy]: npu-310-strategy \"Card\" "
-                       "is not \"chip\" or "
-                       "\"card\": chips are picked "
-                       "without regard to cards",
-                       field + "duo: duo \"True\" is not \"true\" or \"false\": the job is not "
-                               "placed as one for Atlas "
-                               "300I Duo",
-                       field + "distributed: distributed \"yes\" is not \"true\" or \"false\": it "
-                               "counts as false"}},
-                     {"known words",
-                      with("npu-310-strategy: card, duo: \"true\", distributed: \"false\""),
-                      {}},
-                     {"other products", with("duo: maybe", "huawei.com/Ascend910"), {}},
-                 });
-}
-
-TEST(DuoDistributed, Table) {
-  const auto with = [](std::string_view labels, int replicas) {
-    return Deployment(
-        {.chips = "1", .resource = "huawei.com/Ascend310P", .labels = std::string(labels)},
-        replicas);
-  };
-  ExpectFindings("MG099",
-                 {
-                     {"two pods",
-                      with("duo: \"true\", distributed: \"true\"", 2),
-                      {"spec.template.metadata.labels.distributed: distributed: true with duo: "
-                       "true allows one NPU pod "
-                       "per job, and this one has 2; it stays Pending"}},
-                     {"one pod", with("duo: \"true\", distributed: \"true\"", 1), {}},
-                     {"independent replicas", with("duo: \"true\", distributed: \"false\"", 2), {}},
-                     {"not Duo", with("distributed: \"true\"", 2), {}},
-                 });
 }
 
 }  // namespace

@@ -321,6 +321,19 @@ TEST(OmeVolcanoQueue, Table) {
       });
 }
 
+TEST(OmeRuntimeReplicas, Table) {
+  ExpectFindings("MG119", {
+                              {"a count in the runtime",
+                               Runtime("{engineConfig: {minReplicas: 2, runner: {name: e, " +
+                                       std::string(kChips) + "}}}"),
+                               {"spec.engineConfig.minReplicas: minReplicas of a runtime has no "
+                                "effect: OME writes its default into each InferenceService, and "
+                                "that wins"}},
+                              {"none", kPdRuntime, {}},
+                              {"GPUs", kGpuRuntime, {}},
+                          });
+}
+
 TEST(OmeMergedResources, Table) {
   const std::string runtime = Runtime(
       "{engineConfig: {runner: {name: e, resources: {requests: {huawei.com/Ascend910: 8}, limits: "
@@ -371,19 +384,6 @@ TEST(OmeMergedResources, Table) {
                           "{runner: {name: d, resources: {limits: {huawei.com/Ascend910: 16}}}}}"),
            .others = {runtime}},
       });
-}
-
-TEST(OmeRuntimeReplicas, Table) {
-  ExpectFindings("MG119", {
-                              {"a count in the runtime",
-                               Runtime("{engineConfig: {minReplicas: 2, runner: {name: e, " +
-                                       std::string(kChips) + "}}}"),
-                               {"spec.engineConfig.minReplicas: minReplicas of a runtime has no "
-                                "effect: OME writes its default into each InferenceService, and "
-                                "that wins"}},
-                              {"none", kPdRuntime, {}},
-                              {"GPUs", kGpuRuntime, {}},
-                          });
 }
 
 TEST(OmeRuntimeExists, Table) {

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "policies/ascendjob/manifests.h"
 #include "support/ascendjobs.h"
 #include "support/rules.h"
 
@@ -7,17 +8,6 @@ namespace mindgate::testing {
 namespace {
 
 std::string Job(const std::string& labels) { return PytorchJob("", labels); }
-
-// rings-config-j of namespace ns, a complete one unless said otherwise.
-std::string Table(const std::string& labels,
-                  const std::string& data = R"({"status":"initializing"})",
-                  const std::string& metadata = "") {
-  return "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: rings-config-j, namespace: ns, " +
-         metadata + "labels: {" + labels + "}}\ndata: {hccl.json: '" + data + "'}\n";
-}
-const std::string kLabels =
-    "jobID: s, mx-consumer-cim: 'true', ring-controller.atlas: ascend-910b, "
-    "grt-group/deploy-server: '1'";
 
 TEST(MindieApp, Table) {
   ExpectFindings(
@@ -78,103 +68,6 @@ TEST(MindieTemplateLabels, Table) {
       });
 }
 
-TEST(RankTableBothDeployServers, Table) {
-  ExpectFindings(
-      "MG042",
-      {
-          {"one", Table(kLabels), {}},
-          {"none", Table("jobID: s"), {}},
-          {"both",
-           Table(kLabels + ", grt-server/deploy-server: '1'"),
-           {"metadata.labels[grt-server/deploy-server]: grt-server/deploy-server and "
-            "grt-group/deploy-server are both set, so the whole service gets no rank table"}},
-      });
-}
-
-TEST(RankTableDeployServer, Table) {
-  const std::string kNeither =
-      "metadata.labels[grt-group/deploy-server]: neither grt-group/deploy-server nor "
-      "grt-server/deploy-server is set, so ClusterD makes no rank table for the service";
-  ExpectFindings("MG043",
-                 {
-                     {"grt-group", Table(kLabels), {}},
-                     {"grt-server", Table("jobID: s, grt-server/deploy-server: '0'"), {}},
-                     {"neither, as in the vendor's sample",
-                      Table("jobID: mindie-ms-test, ring-controller.atlas: ascend-910b, "
-                            "mx-consumer-cim: 'true'"),
-                      {kNeither}},
-                     {"a training job's table", Table("ring-controller.atlas: ascend-910b"), {}},
-                     {"a scaling rule",
-                      "{apiVersion: v1, kind: ConfigMap, metadata: {name: r, labels: {jobID: "
-                      "s}}, data: {elastic_scaling.json: '{}'}}",
-                      {}},
-                 });
-}
-
-TEST(RankTableLabels, Table) {
-  ExpectFindings(
-      "MG044",
-      {
-          {"complete", Table(kLabels), {}},
-          {"a training job's table", Table(""), {}},
-          {"all missing",
-           Table("grt-group/deploy-server: '1'"),
-           {"metadata.labels.jobID: label jobID is missing, so the table belongs to no service",
-            "metadata.labels[mx-consumer-cim]: label mx-consumer-cim is missing, so ClusterD does "
-            "not "
-            "see the table change",
-            "metadata.labels[ring-controller.atlas]: label ring-controller.atlas is missing; some "
-            "releases ignore rank tables without it"}},
-          {"empty and false",
-           Table("jobID: '', mx-consumer-cim: 'false', ring-controller.atlas: ascend-910b"),
-           {"metadata.labels.jobID: label jobID is empty, so the table belongs to no service",
-            "metadata.labels[mx-consumer-cim]: label mx-consumer-cim is \"false\" instead of "
-            "\"true\", "
-            "so ClusterD does not see the table change"}},
-          {"no strings: wrong-type tells",
-           Table("jobID: 1, mx-consumer-cim: true, ring-controller.atlas: 2"),
-           {}},
-      });
-}
-
-TEST(RankTableContent, Table) {
-  const std::string kHccl = "data[hccl.json]: hccl.json ";
-  const std::string kCompleted = R"({"status":"completed"})";
-  ExpectFindings(
-      "MG045",
-      {
-          {"initializing", Table(kLabels), {}},
-          {"a training job's too",
-           Table("", "{}"),
-           {kHccl +
-            "has status missing instead of \"initializing\", so its devices may be taken for "
-            "the job's"}},
-          {"a table of another run",
-           Table(kLabels, kCompleted),
-           {kHccl +
-            "has status \"completed\" instead of \"initializing\", so its devices may be taken "
-            "for the job's"}},
-          {"the operator fills it", Table(kLabels, kCompleted), {}, Table(kLabels)},
-          {"a stored one", Table(kLabels, kCompleted, "resourceVersion: '7', "), {}},
-          {"complete is the job summary's word",
-           Table(kLabels, R"({"status":"complete"})"),
-           {kHccl +
-            "has status \"complete\" instead of \"initializing\", so its devices may be taken "
-            "for the job's"},
-           Table(kLabels)},
-          {"no JSON",
-           Table(kLabels, "{status: initializing}"),
-           {kHccl +
-            "is not a JSON object (line 1, column 2: expected a key in double quotes, found "
-            "\"s\"), so pods that read it early fail"}},
-          {"missing",
-           "{apiVersion: v1, kind: ConfigMap, metadata: {name: rings-config-j}, data: {}}",
-           {kHccl +
-            "is missing, so pods that start before the table is filled find no file to wait "
-            "for"}},
-      });
-}
-
 TEST(RankTableExists, Table) {
   const std::string server = Job("jobID: s, app: mindie-ms-server");
   const auto with = [](const std::string& name, const std::string& object,
@@ -189,7 +82,7 @@ TEST(RankTableExists, Table) {
   ExpectFindings(
       "MG046",
       {
-          with("there", server, {Table(kLabels)}, {}),
+          with("there", server, {RingsConfig(kRingsLabels)}, {}),
           with("missing", server, {},
                {"metadata.name: ConfigMap \"rings-config-j\" is missing; the operator never "
                 "creates it, "
@@ -222,7 +115,7 @@ TEST(RankTableExists, Table) {
                {"metadata.name: ConfigMap \"rings-config-j\" is missing; the operator never "
                 "creates it, "
                 "so MindIE does not learn the job's devices"}),
-          with("of another service", server, {Table("jobID: t")},
+          with("of another service", server, {RingsConfig("jobID: t")},
                {"metadata.labels.jobID: jobID \"s\" is not the jobID of ConfigMap "
                 "\"rings-config-j\", "
                 "so the job's devices are missing from the service's rank table"}),
@@ -230,22 +123,6 @@ TEST(RankTableExists, Table) {
           with("nor does a training job", Job(""), {}, {}),
           unknown,
       });
-}
-
-TEST(RingControllerValue, Table) {
-  const auto labelled = [](const std::string& value) {
-    return Job("ring-controller.atlas: " + value);
-  };
-  ExpectFindings("MG048", {
-                              {"ascend-910b", labelled("ascend-910b"), {}},
-                              {"a site's own", labelled("site-7"), {}},
-                              {"other case",
-                               labelled("Ascend-910b"),
-                               {"metadata.labels[ring-controller.atlas]: ring-controller.atlas is "
-                                "\"Ascend-910b\", which names no product, did you mean "
-                                "\"ascend-910b\"? The scheduler cuts no virtual NPUs for it, and "
-                                "older releases make no rank table"}},
-                          });
 }
 
 TEST(MindieIdentity, Table) {
