@@ -15,7 +15,7 @@
 namespace mindgate::http {
 
 // The most that one handshake holds before its peer has shown who it is (42 to 79 KB, by
-// tests/http/handshake_memory_test.cc): 16 KiB of a message and what OpenSSL makes of it, its
+// tests/http/tls_context_memory_test.cc): 16 KiB of a message and what OpenSSL makes of it, its
 // buffers and keys.
 inline constexpr size_t kHandshakeBytes = 96 * 1024;
 

@@ -13,7 +13,7 @@ namespace {
 
 using json::Json;
 
-const std::string kLong(300, 'n');
+const std::string kLongText(300, 'n');
 const std::string kHuge(700'000, 'v');
 
 TEST(Understood, NamesAndValuesHaveBounds) {
@@ -77,10 +77,10 @@ TEST(Understood, TextsThatAreNotUnderstoodAreAbsent) {
        "metadata.annotations.note has 700000 bytes, more than 1024"},
       {"/metadata/annotations/note", "\x1b]0;owned\x07", "/metadata/annotations/note",
        "metadata.annotations.note has control characters"},
-      {"/metadata/annotations/scheduling.k8s.io~1group-name", kLong,
+      {"/metadata/annotations/scheduling.k8s.io~1group-name", kLongText,
        "/metadata/annotations/scheduling.k8s.io~1group-name",
        "metadata.annotations.scheduling.k8s.io/group-name has 300 bytes, more than 253"},
-      {"/metadata/ownerReferences/0/name", kLong, "/metadata/ownerReferences/0",
+      {"/metadata/ownerReferences/0/name", kLongText, "/metadata/ownerReferences/0",
        "metadata.ownerReferences[0].name has 300 bytes, more than 253"},
       {"/metadata/ownerReferences/0/kind", "Pod\n", "/metadata/ownerReferences/0",
        "metadata.ownerReferences[0].kind has control characters"},
@@ -105,7 +105,7 @@ TEST(Understood, TextsThatAreNotUnderstoodAreAbsent) {
 TEST(Understood, AnObjectWithoutANameIsNone) {
   for (const char* key : {"name", "namespace"}) {
     Json given = Pod();
-    given["metadata"][key] = kLong;
+    given["metadata"][key] = kLongText;
     const json::Document pod(given);
     json::Arena rows(1024);
     EXPECT_FALSE(Understand(pod.root(), rows).object) << key;

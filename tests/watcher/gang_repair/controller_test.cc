@@ -1,3 +1,5 @@
+#include "watcher/gang_repair/controller.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,7 +15,6 @@
 #include "kube/fake_api_server.h"
 #include "support/eventually.h"
 #include "support/fake_clock.h"
-#include "watcher/gang_repair/controller.h"
 
 namespace mindgate::watcher::gang_repair {
 namespace {

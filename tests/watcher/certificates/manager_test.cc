@@ -1,3 +1,5 @@
+#include "watcher/certificates/manager.h"
+
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -8,7 +10,6 @@
 #include "kube/client_fixture.h"
 #include "kube/fake_api_server.h"
 #include "support/fake_clock.h"
-#include "watcher/certificates/manager.h"
 
 namespace mindgate::watcher {
 namespace {

@@ -1,10 +1,11 @@
+#include "watcher/gang_repair/state.h"
+
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 #include <string>
 
 #include "json/decode.h"
-#include "watcher/gang_repair/state.h"
 
 namespace mindgate::watcher::gang_repair {
 namespace {

@@ -1,3 +1,5 @@
+#include "watcher/rescheduling/graceful_exit.h"
+
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -5,7 +7,6 @@
 
 #include "faults/check_code.h"
 #include "kube/fake_api_server.h"
-#include "watcher/rescheduling/graceful_exit.h"
 #include "watcher/rescheduling_direct.h"
 
 // Jobs with subHealthyStrategy graceExit are asked to end before their pods are evicted.

@@ -19,10 +19,10 @@ using json::Json;
 using std::chrono::seconds;
 using Names = std::set<std::string>;
 
-constexpr int64_t kFirst = 1767225600;
-const JobKey kJob{"infer", "pg"};
+constexpr int64_t kFirstRestart = 1767225600;
+const JobKey kInferJob{"infer", "pg"};
 
-Time At(int64_t second) { return Time(seconds(kFirst + second)); }
+Time At(int64_t second) { return Time(seconds(kFirstRestart + second)); }
 
 Json RecordAt(int64_t second, const std::vector<std::string>& pods) {
   Json tasks = Json::array();
@@ -30,7 +30,7 @@ Json RecordAt(int64_t second, const std::vector<std::string>& pods) {
     tasks.push_back({{"RescheduleReason", "CardUnhealthy"}, {"PodName", pod}, {"NodeName", "n0"}});
   }
   return {{"LogFileFormatTime", "I0101 08:00:00"},
-          {"RescheduleTimeStamp", kFirst + second},
+          {"RescheduleTimeStamp", kFirstRestart + second},
           {"ReasonOfTask", std::move(tasks)}};
 }
 
@@ -41,7 +41,7 @@ Json ConfigMapOf(const Json& records) {
 }
 
 PluginRestarts Since(const Json& config_map, int64_t second) {
-  return RestartsSince(json::Document(config_map).root(), kJob, At(second));
+  return RestartsSince(json::Document(config_map).root(), kInferJob, At(second));
 }
 
 TEST(PluginRecords, AreReadFromATimeOn) {
@@ -49,7 +49,7 @@ TEST(PluginRecords, AreReadFromATimeOn) {
       ConfigMapOf({RecordAt(90, {"p2"}), RecordAt(60, {"p0", "p1"}), RecordAt(0, {"p9"})});
   EXPECT_EQ(Since(map, 60), (PluginRestarts{.records = 2, .faulty = {"p0", "p1", "p2"}}));
   EXPECT_EQ(Since(map, 91), PluginRestarts());
-  EXPECT_EQ(LastRestart(json::Document(map).root(), kJob), At(90));
+  EXPECT_EQ(LastRestart(json::Document(map).root(), kInferJob), At(90));
 }
 
 // Ten names of a restart, and ten restarts of a job: there may be more.
@@ -76,7 +76,7 @@ TEST(PluginRecords, WhatIsNotUnderstoodIsNone) {
        {Json::object(), Json{{"data", 1}}, Json{{"data", {{"recent-reschedule-records", ""}}}},
         Json{{"data", {{"recent-reschedule-records", "{"}}}}, ConfigMapOf("x"),
         ConfigMapOf({1, Json::object(), "x"}), ConfigMapOf({{{"RescheduleTimeStamp", "x"}}}),
-        ConfigMapOf({{{"RescheduleTimeStamp", kFirst}, {"ReasonOfTask", 7}}})}) {
+        ConfigMapOf({{{"RescheduleTimeStamp", kFirstRestart}, {"ReasonOfTask", 7}}})}) {
     EXPECT_EQ(Since(map, 0), PluginRestarts()) << map.dump();
   }
 }

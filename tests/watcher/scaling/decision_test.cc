@@ -1,10 +1,11 @@
+#include "watcher/scaling/decision.h"
+
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
 #include "support/scaling.h"
-#include "watcher/scaling/decision.h"
 
 // What upstream chooses, and what we choose where it crashes, overshoots or leaves it to chance.
 namespace mindgate::testing {

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <thread>
 
+#include "http/listener.h"
 #include "support/eventually.h"
 #include "webhook/load.h"
 #include "webhook/server.h"

@@ -1,3 +1,5 @@
+#include "watcher/gang_repair/decision.h"
+
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -10,7 +12,6 @@
 #include <vector>
 
 #include "base/text.h"
-#include "watcher/gang_repair/decision.h"
 #include "watcher/rollout_model.h"
 
 namespace mindgate::watcher::gang_repair {

@@ -1,3 +1,5 @@
+#include "watcher/rescheduling/response.h"
+
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -6,175 +8,13 @@
 #include <vector>
 
 #include "base/text.h"
-#include "watcher/rescheduling/response.h"
+#include "watcher/rescheduling_policies.h"
 
-// What MindCluster's plugin does with the pods of a job when hardware or a pod fails: labels to a
-// policy, each pod to a fault type, both to what is deleted.
+// What MindCluster's plugin deletes of a job, by its policy and the faults of its pods.
 namespace mindgate::watcher::rescheduling {
 namespace {
 
-using faults::FaultLevel;
-using faults::NodeStatus;
 using Map = JobMetadata::Map;
-
-FaultPolicy PolicyOf(const Map& labels, const Map& annotations = {}) {
-  JobMetadata metadata;
-  metadata.AddLabels(labels);
-  metadata.AddAnnotations(annotations);
-  return metadata.Policy(true);
-}
-
-// --- labels --------------------------------------------------------------------------------------
-
-// Any value but the five is worse than off (trap 24), "" among them.
-TEST(FaultPolicy, FaultSchedulingIsComparedExactly) {
-  const std::pair<const char*, FaultScheduling> cases[] = {
-      {"force", FaultScheduling::kForce},
-      {"grace", FaultScheduling::kGrace},
-      {"external-force", FaultScheduling::kExternal},
-      {"external-grace", FaultScheduling::kExternal},
-      {"off", FaultScheduling::kOff},
-      {"", FaultScheduling::kUnknown},
-      {"Force", FaultScheduling::kUnknown},
-      {"on", FaultScheduling::kUnknown},
-  };
-  for (const auto& [value, want] : cases) {
-    EXPECT_EQ(PolicyOf({{"fault-scheduling", value}}).fault_scheduling, want) << value;
-  }
-  EXPECT_EQ(PolicyOf({}).fault_scheduling, FaultScheduling::kOff);
-}
-
-// The default is ignore (trap 31), whatever else is written.
-TEST(FaultPolicy, SubHealthyStrategyIsIgnoreUnlessItIsOneOfThree) {
-  const std::pair<const char*, SubHealthyStrategy> cases[] = {
-      {"ignore", SubHealthyStrategy::kIgnore},       {"graceExit", SubHealthyStrategy::kGraceExit},
-      {"forceExit", SubHealthyStrategy::kForceExit}, {"hotSwitch", SubHealthyStrategy::kHotSwitch},
-      {"graceexit", SubHealthyStrategy::kIgnore},
-  };
-  for (const auto& [value, want] : cases) {
-    EXPECT_EQ(PolicyOf({{"subHealthyStrategy", value}}).sub_healthy, want) << value;
-  }
-}
-
-TEST(FaultPolicy, RetriesAreZeroUnlessTheyAreANumber) {
-  const std::pair<const char*, int64_t> cases[] = {
-      {"3", 3}, {"100000000", 100000000}, {"-1", -1}, {"", 0}, {"three", 0}, {"1.5", 0}};
-  for (const auto& [value, want] : cases) {
-    EXPECT_EQ(PolicyOf({{"fault-retry-times", value}}).retries, want) << value;
-  }
-}
-
-// Trap 27 and 33: OME's pods, controllers and coordinators, and recover_policy_path pod alone.
-TEST(FaultPolicy, WhichJobsLoseOnlyFaultyPods) {
-  EXPECT_TRUE(PolicyOf({{"ome.io/inferenceservice", ""}}).only_faulty_pods);
-  EXPECT_TRUE(PolicyOf({{"app", "mindie-ms-controller"}}).only_faulty_pods);
-  EXPECT_TRUE(PolicyOf({{"app", "mindie-ms-coordinator"}}).only_faulty_pods);
-  EXPECT_FALSE(PolicyOf({{"app", "mindie-ms-server"}}).only_faulty_pods);
-  EXPECT_TRUE(PolicyOf({}, {{"huawei.com/recover_policy_path", "pod"}}).only_faulty_pods);
-  for (const char* path : {"job", "pod,job", "", "Pod"}) {
-    EXPECT_FALSE(PolicyOf({}, {{"huawei.com/recover_policy_path", path}}).only_faulty_pods) << path;
-  }
-}
-
-// Labels of the PodGroup and of all pods are merged, and values that differ match nothing (trap
-// 32): one pod of another spelling turns fault handling of the whole job into one that fails.
-TEST(FaultPolicy, LabelsThatDifferMatchNothing) {
-  JobMetadata metadata;
-  metadata.AddLabels({{"fault-scheduling", "force"}, {"pod-rescheduling", "on"}});
-  metadata.AddLabels({{"fault-scheduling", "FORCE"}});
-  EXPECT_EQ(metadata.Policy(true).fault_scheduling, FaultScheduling::kForce)
-      << "the case is no matter";
-  metadata.AddLabels({{"fault-scheduling", "grace"}, {"pod-rescheduling", "off"}});
-  EXPECT_EQ(metadata.Policy(true).fault_scheduling, FaultScheduling::kUnknown);
-  EXPECT_EQ(metadata.Policy(true).written, "force|grace");
-  EXPECT_FALSE(metadata.Policy(true).pod_rescheduling);
-}
-
-TEST(FaultPolicy, ThePodGroupsAnnotationsWin) {
-  JobMetadata metadata;
-  metadata.AddAnnotations({{"huawei.com/recover_policy_path", "job"}});
-  metadata.AddPodAnnotations({{"huawei.com/recover_policy_path", "pod"}});
-  EXPECT_FALSE(metadata.Policy(true).only_faulty_pods);
-}
-
-// --- one task ------------------------------------------------------------------------------------
-
-struct Cluster {
-  faults::FaultsByNode nodes;
-  std::set<std::string, std::less<>> not_ready;
-
-  std::string TypeOf(const Task& task, const FaultPolicy& policy = {}) const {
-    return std::string(FaultTypeName(Classify(task, policy, {nodes, not_ready})));
-  }
-};
-
-Task On(const std::string& node, const std::string& chip = "") {
-  Task task{.pod = "p", .node = node};
-  if (!chip.empty()) task.chips = {chip};
-  return task;
-}
-
-TEST(Classify, TheFirstThatIsSo) {
-  Cluster cluster;
-  cluster.nodes["noded"].machine.status = NodeStatus::kUnhealthy;
-  cluster.nodes["switch"].switches.status = NodeStatus::kUnhealthy;
-  cluster.nodes["pre"].machine.status = NodeStatus::kPreSeparate;
-  cluster.nodes["chips"].devices.unhealthy = {"Ascend910-3"};
-  cluster.nodes["chips"].devices.network_unhealthy = {"Ascend910-4"};
-  cluster.nodes["chips"].devices.recovering = {"Ascend910-5"};
-  cluster.nodes["slow"].devices.faults = {{"Ascend910-6", FaultLevel::kSubHealth, {}, {}}};
-  cluster.nodes["slow-switch"].switches.status = NodeStatus::kSubHealthy;
-  cluster.not_ready = {"lost", "noded"};
-  const FaultPolicy plain = PolicyOf({{"fault-scheduling", "force"}});
-  const FaultPolicy retries = PolicyOf({{"fault-scheduling", "force"}, {"fault-retry-times", "3"}});
-  const FaultPolicy exits =
-      PolicyOf({{"fault-scheduling", "force"}, {"subHealthyStrategy", "graceExit"}});
-  EXPECT_EQ(cluster.TypeOf(On("")), "Healthy") << "not placed";
-  EXPECT_EQ(cluster.TypeOf(On("other", "Ascend910-3")), "Healthy");
-  EXPECT_EQ(cluster.TypeOf(On("noded")), "NodeUnhealthy") << "also without NPUs";
-  EXPECT_EQ(cluster.TypeOf(On("switch")), "NodeUnhealthy");
-  // PreSeparate is not a fault of what runs, nor is a network (trap 30).
-  EXPECT_EQ(cluster.TypeOf(On("pre", "Ascend910-0")), "Healthy");
-  EXPECT_EQ(cluster.TypeOf(On("chips", "Ascend910-3")), "CardUnhealthy");
-  EXPECT_EQ(cluster.TypeOf(On("chips", "Ascend910-4")), "Healthy");
-  EXPECT_EQ(cluster.TypeOf(On("chips", "Ascend910-5")), "Healthy");
-  EXPECT_EQ(cluster.TypeOf(On("chips")), "Healthy") << "its chips are not known";
-  EXPECT_EQ(cluster.TypeOf(On("lost", "Ascend910-0")), "NodeUnhealthy");
-  // A failed pod is seen only where retries are counted (trap 25), whatever their number is.
-  Task failed = On("other");
-  failed.failed = true;
-  EXPECT_EQ(cluster.TypeOf(failed, plain), "Healthy");
-  EXPECT_EQ(cluster.TypeOf(failed, retries), "pod-failed");
-  EXPECT_EQ(cluster.TypeOf(failed, PolicyOf({{"fault-retry-times", "-1"}})), "pod-failed");
-  Task related = On("other");
-  related.fault_type = "Separate";
-  EXPECT_EQ(cluster.TypeOf(related), "RelationFault");
-  related.failed = true;
-  EXPECT_EQ(cluster.TypeOf(related, retries), "pod-failed");
-  Task slow = On("other");
-  slow.fault_type = "SubHealth";
-  for (const Task& task : {On("slow", "Ascend910-6"), On("slow-switch"), slow}) {
-    EXPECT_EQ(cluster.TypeOf(task, plain), "Healthy") << task.node;
-    EXPECT_EQ(cluster.TypeOf(task, exits), "SubHealthFault") << task.node;
-  }
-  EXPECT_EQ(cluster.TypeOf(On("slow", "Ascend910-7"), exits), "Healthy") << "another chip";
-  // A pod is switched only where another one waits for its place.
-  const FaultPolicy switches = PolicyOf({{"subHealthyStrategy", "hotSwitch"}});
-  EXPECT_EQ(cluster.TypeOf(slow, switches), "Healthy");
-  slow.may_be_switched = true;
-  EXPECT_EQ(cluster.TypeOf(slow, switches), "SubHealthFault");
-}
-
-TEST(ReasonOf, HardwareBeforeFailedPods) {
-  using enum FaultType;
-  EXPECT_EQ(ReasonOf({}), kHealthy);
-  EXPECT_EQ(ReasonOf({kHealthy, kPodFailed}), kPodFailed);
-  EXPECT_EQ(ReasonOf({kPodFailed, kSubHealthFault}), kSubHealthFault);
-  EXPECT_EQ(ReasonOf({kPodFailed, kCardUnhealthy}), kCardUnhealthy);
-  EXPECT_EQ(ReasonOf({kSubHealthFault, kRelationFault}), kRelationFault);
-}
-
-// --- a job ---------------------------------------------------------------------------------------
 
 // Four pods "p0".."p3" with ranks, two to a logical super pod; the second one of them is faulty.
 struct FourPods {
@@ -370,8 +210,6 @@ TEST(Respond, SubHealthByItsOwnStrategy) {
   job.types[2] = FaultType::kCardUnhealthy;
   EXPECT_EQ(job.Does(labels("forceExit")), "evict p1 p2");
 }
-
-// --- properties ----------------------------------------------------------------------------------
 
 rc::Gen<FaultType> AnyType() {
   return rc::gen::element(FaultType::kHealthy, FaultType::kHealthy, FaultType::kNodeUnhealthy,

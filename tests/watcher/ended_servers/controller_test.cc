@@ -1,3 +1,5 @@
+#include "watcher/ended_servers/controller.h"
+
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -11,7 +13,6 @@
 #include "kube/fake_api_server.h"
 #include "support/eventually.h"
 #include "support/fake_clock.h"
-#include "watcher/ended_servers/controller.h"
 #include "watcher/ended_servers/decision.h"
 
 // Pods of servers that have succeeded.

@@ -1,11 +1,10 @@
-#include "support/never_worse.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
 #include "json/yaml.h"
 #include "support/generators.h"
+#include "support/never_worse.h"
 #include "support/objects.h"
 #include "support/rich_objects.h"
 #include "support/samples.h"

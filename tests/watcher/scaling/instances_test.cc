@@ -1,4 +1,6 @@
 // How pods become instances, and what of an instance counts.
+#include "watcher/scaling/instances.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,7 +9,6 @@
 
 #include "json/decode.h"
 #include "support/scaling.h"
-#include "watcher/scaling/instances.h"
 #include "watcher/scaling/room.h"
 
 namespace mindgate::watcher::scaling {
