@@ -1,5 +1,5 @@
-// What sigs.k8s.io/yaml, which kubectl uses, makes of YAML files. For every FILE.yaml named on the
-// command line it writes FILE.want.json: {"documents": [...]} or {"error": "..."}.
+// What sigs.k8s.io/yaml, which kubectl uses, makes of YAML. For every FILE.json named on the command
+// line, a list of cases, it writes FILE.want.json: for each name {"documents": [...]} or {"error": "..."}.
 // Run by make-answers; the tests read the answers and need no Go.
 package main
 
@@ -8,10 +8,34 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"sigs.k8s.io/yaml"
 )
+
+// The text of a case is its lines, or its bytes where they are not UTF-8, or a file in the same folder.
+type testCase struct {
+	Name  string   `json:"name"`
+	Lines []string `json:"lines"`
+	Bytes []int    `json:"bytes"`
+	File  string   `json:"file"`
+}
+
+func (c testCase) text(folder string) string {
+	if c.File != "" {
+		text, err := os.ReadFile(filepath.Join(folder, c.File))
+		if err != nil {
+			panic(err)
+		}
+		return string(text)
+	}
+	var text []byte
+	for _, each := range c.Bytes {
+		text = append(text, byte(each))
+	}
+	return string(text) + strings.Join(c.Lines, "\n")
+}
 
 type answer struct {
 	Documents *[]json.RawMessage `json:"documents,omitempty"`
@@ -70,14 +94,22 @@ func main() {
 		if err != nil {
 			panic(err)
 		}
+		var cases []testCase
+		if err := json.Unmarshal(text, &cases); err != nil {
+			panic(path + ": " + err.Error())
+		}
+		answers := map[string]answer{}
+		for _, c := range cases {
+			answers[c.Name] = read(c.text(filepath.Dir(path)))
+		}
 		var out bytes.Buffer
 		encoder := json.NewEncoder(&out)
 		encoder.SetEscapeHTML(false)
 		encoder.SetIndent("", " ")
-		if err := encoder.Encode(read(string(text))); err != nil {
+		if err := encoder.Encode(answers); err != nil {
 			panic(err)
 		}
-		if err := os.WriteFile(strings.TrimSuffix(path, ".yaml")+".want.json", out.Bytes(), 0o644); err != nil {
+		if err := os.WriteFile(strings.TrimSuffix(path, ".json")+".want.json", out.Bytes(), 0o644); err != nil {
 			panic(err)
 		}
 	}
