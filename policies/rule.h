@@ -73,7 +73,7 @@ struct RuleContext {
 };
 
 // One check: its documentation and its function. The documentation is what `mindgate explain` and
-// docs/rules show.
+// docs/rules.md show.
 struct Rule {
   std::string_view id;    // "MG001", never reused
   std::string_view name;  // kebab-case, says what is checked

@@ -5,8 +5,8 @@
 #include <string_view>
 
 // The labels and annotations that MindCluster reads of what users write: one row each, from which
-// come the rule about misspelled and misplaced keys, `mindgate explain KEY`, the page
-// docs/rules/keys.md, and what scripts/upstream-facts compares with a checkout of mind-cluster.
+// come the rule about misspelled and misplaced keys, `mindgate explain KEY`, the page docs/keys.md,
+// and what scripts/upstream-facts compares with a checkout of mind-cluster.
 namespace mindgate::schemas {
 
 enum class KeyWhere : uint8_t { kLabel, kAnnotation };

@@ -195,11 +195,7 @@ int WritePages(const std::string& folder, Streams& io) {
     file << text;
     return file.flush().good();
   };
-  bool fine = !error && write("README.md", RuleIndexPage()) && write("keys.md", KeyPage());
-  for (const Rule* rule : policies::Catalogue()) {
-    fine = fine && write(RulePageName(*rule), RulePage(*rule));
-  }
-  if (fine) return kExitDone;
+  if (!error && write("rules.md", RulePage()) && write("keys.md", KeyPage())) return kExitDone;
   PrintError(io.err, "cannot write pages to " + folder);
   return kExitUnusable;
 }

@@ -19,7 +19,7 @@ struct ExplainOptions {
   std::vector<std::string> fault_codes;  // explains these codes of MindCluster instead
   bool all = false;                      // for files: also rules that passed or do not apply
   std::string output = "text";           // or "json"
-  std::string markdown_folder;           // writes the rule pages there instead
+  std::string markdown_folder;           // writes the pages of rules and keys there instead
   ColorMode color = ColorMode::kAuto;
 };
 

@@ -110,10 +110,11 @@ std::string KeyDocument(const schemas::KeyFact& fact, size_t width) {
 std::string KeyPage() {
   std::string out =
       "# Labels and annotations\n\nWhat MindCluster 26.1 reads of what users write. "
-      "`mindgate explain KEY` shows the same in a terminal, and rule\n[MG067](MG067.md) reports "
-      "keys that nearly are one of these. `scripts/upstream-facts` compares the list with a "
-      "checkout of\nmind-cluster.\n\n| key | is | where it is read | values | effect | read by "
-      "|\n|---|---|---|---|---|---|\n";
+      "`mindgate explain KEY` shows the same in a terminal, and rule\n[MG067](rules.md" +
+      RuleAnchor(*policies::FindRule("MG067")) +
+      ") reports keys that nearly are one of these. `scripts/upstream-facts` compares the\nlist "
+      "with a checkout of mind-cluster.\n\n| key | is | where it is read | values | effect | read "
+      "by |\n|---|---|---|---|---|---|\n";
   for (const schemas::KeyFact& fact : schemas::KeyFacts()) {
     out += "| `" + std::string(fact.key) + "` | " + std::string(schemas::KeyWhereName(fact.where)) +
            " | " + std::string(fact.place) + " | " + std::string(fact.values) + " | " +
@@ -122,36 +123,44 @@ std::string KeyPage() {
   return out;
 }
 
-std::string RulePageName(const Rule& rule) { return std::string(rule.id) + ".md"; }
+// GitHub makes the anchor of the heading: in lower case, a hyphen for a space, and only letters,
+// digits and hyphens, of which ids and names consist.
+std::string RuleAnchor(const Rule& rule) {
+  return "#" + ToLower(rule.id) + "-" + std::string(rule.name);
+}
 
-std::string RulePage(const Rule& rule) {
-  std::string out = "# " + std::string(rule.id) + " " + std::string(rule.name) + "\n\n";
-  out += Wrapped(Sentence(rule.summary), kWidth) + "\n";
-  out += "| | |\n|---|---|\n";
-  out += "| Default mode | " + std::string(schemas::ModeName(rule.default_mode)) + " |\n";
-  out += "| Severity | " + std::string(policies::SeverityName(rule.severity)) + " |\n";
-  out += "| Kinds | " + KindsOf(rule) + " |\n";
+namespace {
+
+std::string RuleSection(const Rule& rule) {
+  std::string out = "\n## " + std::string(rule.id) + " " + std::string(rule.name) + "\n\n";
+  out += Wrapped(Sentence(rule.summary), kWidth);
+  out += "\n| Default mode | Severity | Kinds |\n|---|---|---|\n| " +
+         std::string(schemas::ModeName(rule.default_mode)) + " | " +
+         std::string(policies::SeverityName(rule.severity)) + " | " + KindsOf(rule) + " |\n";
   const auto part = [&out](std::string_view title, std::string_view text) {
-    out += "\n## " + std::string(title) + "\n\n" + Wrapped(Sentence(text), kWidth);
+    out += "\n" + Wrapped("**" + std::string(title) + ":** " + Sentence(text), kWidth);
   };
   part("Why", rule.why);
   part("What to write", rule.fix);
   part("Source", rule.source);
-  out += "\n## Configuration\n\n```yaml\nrules:\n  " + std::string(rule.name) +
-         ": warn  # or enforce, audit, off\n```\n";
   return out;
 }
 
-std::string RuleIndexPage() {
+}  // namespace
+
+std::string RulePage() {
   std::string out =
-      "# Rules\n\nAll rules of mindgate. `scripts/rule-pages` generates these pages from the rules "
-      "themselves.\n`mindgate explain RULE` shows the same text in a terminal.\n\n| Rule | Name | "
-      "Default mode | What must hold |\n|---|---|---|---|\n";
+      "# Rules\n\nAll rules of mindgate. `scripts/rule-pages` generates this page from the rules "
+      "themselves, and\n`mindgate explain RULE` shows the same text in a terminal. mindgate.yaml "
+      "sets the mode of a rule, by\nits name or its id:\n\n```yaml\nrules:\n  wrong-type: warn  # "
+      "or enforce, audit, off\n```\n\n| Rule | Name | Default mode | What must hold "
+      "|\n|---|---|---|---|\n";
   for (const Rule* rule : policies::Catalogue()) {
-    out += "| [" + std::string(rule->id) + "](" + RulePageName(*rule) + ") | " +
+    out += "| [" + std::string(rule->id) + "](" + RuleAnchor(*rule) + ") | " +
            std::string(rule->name) + " | " + std::string(schemas::ModeName(rule->default_mode)) +
            " | " + Cell(Sentence(rule->summary)) + " |\n";
   }
+  for (const Rule* rule : policies::Catalogue()) out += RuleSection(*rule);
   return out;
 }
 

@@ -20,12 +20,12 @@ std::string MutatorDocument(const mutators::Mutator& mutator, const schemas::Con
 
 // What is known of a label or annotation, for a terminal.
 std::string KeyDocument(const schemas::KeyFact& fact, size_t width);
-// Of all of them, as a page of docs/rules.
+// Of all of them: docs/keys.md.
 std::string KeyPage();
 
-// The same as a page of docs/rules, and the index page.
-std::string RulePage(const policies::Rule& rule);
-std::string RuleIndexPage();
-std::string RulePageName(const policies::Rule& rule);  // "MG001.md"
+// All rules: docs/rules.md, an index and a section for each.
+std::string RulePage();
+// The section of a rule on that page, as GitHub names it: "#mg001-wrong-type".
+std::string RuleAnchor(const policies::Rule& rule);
 
 }  // namespace mindgate::cli

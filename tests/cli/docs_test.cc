@@ -6,11 +6,15 @@
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
+#include <map>
 #include <optional>
+#include <set>
 #include <sstream>
+#include <string>
 
 #include "base/time.h"
 #include "kube/fake_api_server.h"
+#include "support/anchors.h"
 #include "support/cli.h"
 #include "support/deploy_cluster.h"
 #include "support/golden.h"
@@ -20,6 +24,7 @@
 namespace mindgate::cli {
 namespace {
 
+using ::mindgate::testing::AnchorsOf;
 using ::mindgate::testing::ExpectGolden;
 using ::mindgate::testing::ReadSource;
 using ::mindgate::testing::Shell;
@@ -131,23 +136,34 @@ INSTANTIATE_TEST_SUITE_P(All, Documents,
                            return name;
                          });
 
-// Links to files of the repository lead somewhere.
+// Links to files of the repository, and to their headings, lead somewhere.
 TEST(Links, OfAllDocumentsExist) {
   int links = 0;
-  for (const char* name :
+  int anchors = 0;
+  std::map<std::string, std::set<std::string>> anchors_of;
+  for (const std::string name :
        {"README.md", "docs/user-guide.md", "docs/operations.md", "docs/HACKING.md",
-        "docs/faults.md", "docs/deploy.md", "docs/what-if.md", "CHANGELOG.md"}) {
+        "docs/faults.md", "docs/deploy.md", "docs/what-if.md", "docs/not-checked.md",
+        "docs/versions.md", "docs/keys.md", "docs/rules.md", "CHANGELOG.md"}) {
     const std::string text = ReadSource(name);
-    const auto folder = std::filesystem::path(::mindgate::testing::SourcePath(name)).parent_path();
+    const auto folder = std::filesystem::path(name).parent_path();
     for (size_t at = 0; (at = text.find("](", at)) != std::string::npos;) {
       at += 2;
-      const std::string link = text.substr(at, text.find_first_of(")#", at) - at);
+      const std::string link = text.substr(at, text.find(')', at) - at);
       if (link.empty() || link.starts_with("http")) continue;
-      EXPECT_TRUE(std::filesystem::exists(folder / link)) << name << " links to " << link;
+      const size_t hash = std::min(link.find('#'), link.size());
+      const std::string path = hash == 0 ? name : (folder / link.substr(0, hash)).string();
+      EXPECT_TRUE(std::filesystem::exists(::mindgate::testing::SourcePath(path)))
+          << name << " links to " << link;
       ++links;
+      if (hash == link.size()) continue;
+      if (!anchors_of.contains(path)) anchors_of[path] = AnchorsOf(ReadSource(path));
+      EXPECT_TRUE(anchors_of[path].contains(link.substr(hash + 1))) << name << " links to " << link;
+      ++anchors;
     }
   }
   EXPECT_GT(links, 5);
+  EXPECT_GT(anchors, 100);
 }
 
 }  // namespace

@@ -9,9 +9,11 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "cli/manifests/rule_text.h"
 #include "mutators/mutator.h"
 #include "policies/engine.h"
 #include "schemas/keys.h"
+#include "support/anchors.h"
 #include "support/cli.h"
 #include "support/golden.h"
 
@@ -19,6 +21,7 @@ namespace mindgate::cli {
 namespace {
 
 using json::Json;
+using ::mindgate::testing::AnchorsOf;
 using ::mindgate::testing::Cli;
 using ::mindgate::testing::CliResult;
 using ::mindgate::testing::kMisspeltPod;
@@ -298,20 +301,27 @@ TEST(Explain, SaysWhoReadsAKey) {
 TEST(RulePages, AreWhatTheRulesSay) {
   const Workspace workspace;
   ASSERT_EQ(Cli({"explain", "--markdown", "pages"}).code, 0);
-  std::vector<std::string> want;
+  std::vector<std::string> pages;
   for (const auto& page : std::filesystem::directory_iterator("pages")) {
-    want.push_back(page.path().filename().string());
+    pages.push_back(page.path().filename().string());
     std::stringstream text;
     text << std::ifstream(page.path()).rdbuf();
-    const std::string committed = ::mindgate::testing::ReadSource("docs/rules/" + want.back());
-    EXPECT_TRUE(committed == text.str()) << want.back() << " is stale";
+    const std::string committed = ::mindgate::testing::ReadSource("docs/" + pages.back());
+    EXPECT_TRUE(committed == text.str()) << pages.back() << " is stale";
   }
-  std::vector<std::string> got;
-  for (const auto& page :
-       std::filesystem::directory_iterator(::mindgate::testing::SourcePath("docs/rules"))) {
-    got.push_back(page.path().filename().string());
+  EXPECT_THAT(pages, ::testing::UnorderedElementsAre("rules.md", "keys.md"));
+}
+
+// The index leads to a section of each rule, and no section is found by the anchor of another one.
+TEST(RulePages, TheIndexLeadsToEveryRule) {
+  const std::string page = ::mindgate::testing::ReadSource("docs/rules.md");
+  const auto anchors = AnchorsOf(page);
+  for (const policies::Rule* rule : policies::Catalogue()) {
+    const std::string anchor = RuleAnchor(*rule);
+    EXPECT_THAT(page, HasSubstr("| [" + std::string(rule->id) + "](" + anchor + ") | "));
+    EXPECT_THAT(anchors, ::testing::Contains(anchor.substr(1)));
   }
-  EXPECT_THAT(got, ::testing::UnorderedElementsAreArray(want)) << "pages of rules that are gone";
+  EXPECT_EQ(anchors.size(), policies::Catalogue().size() + 1) << "the title, and a section a rule";
 }
 
 }  // namespace
