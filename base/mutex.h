@@ -71,11 +71,6 @@ class ConditionVariable {
                Ready ready) {
     return condition_.wait_for(lock.lock_, stop, time, std::move(ready));
   }
-  template <typename Ready>
-  bool WaitUntil(MutexLock& lock, const std::stop_token& stop,
-                 std::chrono::steady_clock::time_point due, Ready ready) {
-    return condition_.wait_until(lock.lock_, stop, due, std::move(ready));
-  }
 
   void NotifyOne() { condition_.notify_one(); }
   void NotifyAll() { condition_.notify_all(); }

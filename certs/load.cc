@@ -78,23 +78,4 @@ Expiry ExpiryOf(const TlsMaterial& material) {
   return expiry;
 }
 
-Result<std::shared_ptr<const TlsMaterial>> LoadTlsMaterial(const std::string& folder,
-                                                           const std::string& client_ca_file,
-                                                           const Requirements& requirements) {
-  const auto files = ReadServingFiles(folder);
-  if (!files) return tl::unexpected(files.error());
-  Problems problems = CheckServing(*files, requirements);
-  std::string client_ca;
-  if (!client_ca_file.empty()) {
-    auto text = ReadClientAuthority(client_ca_file);
-    if (!text) return tl::unexpected(std::move(text).error());
-    client_ca = *std::move(text);
-    for (Problem& problem : CheckClientAuthority(client_ca, client_ca_file, requirements.now)) {
-      problems.push_back(std::move(problem));
-    }
-  }
-  if (!problems.empty()) return Fail(ErrorCode::kInvalidArgument, Render(problems));
-  return MakeTlsMaterial(files->chain, files->key, client_ca);
-}
-
 }  // namespace mindgate::certs

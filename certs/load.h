@@ -1,6 +1,5 @@
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <string>
 
@@ -27,11 +26,5 @@ struct Expiry {
 };
 
 Expiry ExpiryOf(const TlsMaterial& material);
-
-// All at once, for those who do not reload: reads, checks and makes what a server needs. An empty
-// `client_ca_file` leaves clients unverified. The error names every problem found.
-Result<std::shared_ptr<const TlsMaterial>> LoadTlsMaterial(const std::string& folder,
-                                                           const std::string& client_ca_file,
-                                                           const Requirements& requirements);
 
 }  // namespace mindgate::certs

@@ -8,7 +8,6 @@
 #include "faults/device_report.h"
 #include "faults/node_faults.h"
 #include "json/decode.h"
-#include "kube/reflector.h"
 #include "kube/understood.h"
 
 namespace mindgate::faults {
@@ -112,8 +111,6 @@ void ReadOfNodeD(const Value* data, NodeReport& node, std::vector<std::string>& 
 }
 
 }  // namespace
-
-json::Projection ReportFields() { return kube::WithIdentity({{"data"}}); }
 
 std::optional<Report> ReadReport(const Value& config_map) {
   const auto name = json::FindString(json::Find(config_map, "metadata"), "name").value_or("");

@@ -7,7 +7,6 @@
 
 #include "faults/node_faults.h"
 #include "faults/public_faults.h"
-#include "json/projection.h"
 #include "json/value.h"
 
 // The ConfigMaps in which MindCluster reports faults (mind-cluster: component/ascend-device-plugin
@@ -24,9 +23,6 @@ inline constexpr std::string_view kNodeSelector = "mx-consumer-cim=true";
 
 // Larger than any that a component writes: ClusterD begins another one at 800 KiB.
 inline constexpr size_t kMaxReport = 2 * 1024 * 1024;
-
-// What of a ConfigMap is read, beside its name.
-json::Projection ReportFields();
 
 // What one ConfigMap says, by node. A part that it does not speak of is not set.
 struct NodeReport {

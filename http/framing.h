@@ -62,9 +62,6 @@ class Framer {
   State state() const { return state_; }
   Refusal refusal() const { return refusal_; }  // in kRefused
 
-  // True before the first byte of a request.
-  bool at_start() const { return state_ == State::kHead && head_bytes_ == 0; }
-
   // True when the sender waits for `100 Continue` before it sends the body.
   bool awaits_continue() const {
     return state_ == State::kBody && expect_continue_ && request_.body.empty();

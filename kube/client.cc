@@ -467,21 +467,4 @@ Answer<void> Client::Evict(std::string_view ns, std::string_view pod, const Dele
   return {};
 }
 
-Answer<int64_t> Client::GetScale(const Resource& resource, std::string_view ns,
-                                 std::string_view name, const std::stop_token& stop) {
-  const auto scale = GetPath(ObjectPath(resource, ns, name, "scale"), stop);
-  if (!scale) return tl::unexpected(scale.error());
-  // Go leaves a zero out.
-  return json::AsInt(json::FindPath(*scale, {"spec", "replicas"})).value_or(0);
-}
-
-Answer<void> Client::SetScale(const Resource& resource, std::string_view ns, std::string_view name,
-                              int64_t replicas, const WriteOptions& options,
-                              const std::stop_token& stop) {
-  const auto scale =
-      MergePatch(resource, ns, name, {{"spec", {{"replicas", replicas}}}}, options, "scale", stop);
-  if (!scale) return tl::unexpected(scale.error());
-  return {};
-}
-
 }  // namespace mindgate::kube

@@ -176,12 +176,6 @@ class Client {
   Answer<void> Evict(std::string_view ns, std::string_view pod, const DeleteOptions& options = {},
                      const std::stop_token& stop = {});
 
-  Answer<int64_t> GetScale(const Resource& resource, std::string_view ns, std::string_view name,
-                           const std::stop_token& stop = {});
-  Answer<void> SetScale(const Resource& resource, std::string_view ns, std::string_view name,
-                        int64_t replicas, const WriteOptions& options = {},
-                        const std::stop_token& stop = {});
-
  private:
   void Warn(const HttpAnswer& answer) const;
   Answer<HttpAnswer> Call(const HttpCall& call, int retries, const std::stop_token& stop);

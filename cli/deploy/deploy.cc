@@ -56,12 +56,6 @@ void PrintObjects(const std::vector<Json>& objects, std::ostream& out) {
   for (const Json& object : objects) out << "---\n" << json::EncodeYaml(object);
 }
 
-// What the API server would store, as one would write it.
-Json WithoutManagement(Json object) {
-  object = deploy::Comparable(std::move(object));
-  return object;
-}
-
 class Deployment {
  public:
   Deployment(const DeployOptions& options, Streams& io)
@@ -248,7 +242,8 @@ class Deployment {
     if (options_.dry_run == DryRun::kServer) {
       std::vector<Json> objects;
       for (PlannedObject& planned : plan->objects) {
-        objects.push_back(WithoutManagement(std::move(planned.after)));
+        // What the API server would store, as one would write it.
+        objects.push_back(deploy::Comparable(std::move(planned.after)));
       }
       PrintObjects(objects, io_.out);
       return kExitDone;

@@ -1,6 +1,5 @@
 #include "certs/load.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -10,13 +9,9 @@
 namespace mindgate::certs {
 namespace {
 
-using testing::FilesOf;
-using ::testing::HasSubstr;
 using testing::KeyPem;
 using testing::kNow;
-using testing::kService;
 using testing::MountedSecret;
-using testing::NewAuthority;
 using testing::NewLeaf;
 using testing::Pem;
 using testing::TempFolder;
@@ -59,37 +54,6 @@ TEST(ReadServingFiles, ReadsAMountedSecretFromOneVersion) {
   std::ofstream(secret.path() + "/tls.crt") << "of another version";
   secret.Update({{"tls.crt", "chain 2"}, {"tls.key", "key 2"}, {"ca.crt", "authority 2"}});
   EXPECT_EQ(*ReadServingFiles(secret.path()), (ServingFiles{"chain 2", "key 2", "authority 2"}));
-}
-
-TEST(LoadTlsMaterial, GivesWhatHandshakesNeed) {
-  const TempFolder folder;
-  const Identity authority = NewAuthority();
-  const Identity leaf = NewLeaf(authority);
-  folder.Write("tls.crt", Pem(leaf));
-  folder.Write("tls.key", KeyPem(leaf));
-  folder.Write("clients.crt", Pem(authority));
-  const auto without = LoadTlsMaterial(folder.path(), "", {kNow, {kService}});
-  ASSERT_TRUE(without) << without.error().message();
-  EXPECT_EQ((*without)->client_ca, nullptr);
-  EXPECT_EQ((*without)->chain.size(), 1u);
-  const auto with = LoadTlsMaterial(folder.path(), folder / "clients.crt", {kNow, {kService}});
-  ASSERT_TRUE(with) << with.error().message();
-  EXPECT_NE((*with)->client_ca, nullptr);
-}
-
-TEST(LoadTlsMaterial, TellsAllProblemsOfAllFiles) {
-  const TempFolder folder;
-  const Identity leaf = NewLeaf(NewAuthority());
-  folder.Write("tls.crt", Pem(leaf));
-  folder.Write("tls.key", KeyPem(leaf));
-  folder.Write("clients.crt", "");
-  const auto load = [&](const std::string& clients) {
-    return LoadTlsMaterial(folder.path(), clients, {kNow, {"other.svc"}}).error().message();
-  };
-  EXPECT_THAT(load(folder / "clients.crt"),
-              ::testing::AllOf(HasSubstr("is not for \"other.svc\""),
-                               HasSubstr(folder / "clients.crt" + ": is empty")));
-  EXPECT_EQ(load(folder / "none"), folder / "none" + ": no such file");
 }
 
 TEST(ExpiryOf, IsTheFirstOfTheChainAndTheLastOfTheClientAuthorities) {

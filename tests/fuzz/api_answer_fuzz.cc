@@ -126,6 +126,5 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   Check(Called(status, body, piece).client.MergePatch(pods, "ns", "pod", json::Json::object()));
   Check(Called(status, body, piece).client.Delete(pods, "ns", "pod"));
   Check(Called(status, body, piece).client.Evict("ns", "pod"));
-  Check(Called(status, body, piece).client.GetScale(kube::resources::kDeployments, "ns", "web"));
   return 0;
 }

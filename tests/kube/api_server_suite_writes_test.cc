@@ -312,33 +312,6 @@ TEST_P(ApiServerSuite, PodStatusIsWrittenApart) {
       "Running");
 }
 
-TEST_P(ApiServerSuite, Scale) {
-  const Resource widgets = DefineResource();
-  CreateWidget(widgets, "w");
-  CreateDeployment("d");
-  for (const auto& [resource, name] :
-       {std::pair(widgets, "w"), std::pair(resources::kDeployments, "d")}) {
-    SCOPED_TRACE(resource.kind);
-    Done(client().SetScale(resource, ns(), name, 3));
-    EXPECT_EQ(Value(client().GetScale(resource, ns(), name)), 3);
-    EXPECT_EQ(Get(resource, name).at("spec").at("replicas"), 3);
-    EXPECT_EQ(GenerationOf(Get(resource, name)), 2);
-
-    Done(client().SetScale(resource, ns(), name, 5, DryRun()));
-    EXPECT_EQ(Value(client().GetScale(resource, ns(), name)), 3);
-
-    Done(client().SetScale(resource, ns(), name, 0));
-    EXPECT_EQ(Value(client().GetScale(resource, ns(), name)), 0);
-    EXPECT_EQ(Get(resource, name).at("spec").at("replicas"), 0);
-
-    const Fault negative = FaultIn(client().SetScale(resource, ns(), name, -1));
-    EXPECT_EQ(negative.reason, Reason::kInvalid) << negative.message;
-    EXPECT_EQ(negative.http, 422);
-    EXPECT_EQ(FaultIn(client().GetScale(resource, ns(), "absent")).reason, Reason::kNotFound);
-    EXPECT_EQ(FaultIn(client().SetScale(resource, ns(), "absent", 1)).reason, Reason::kNotFound);
-  }
-}
-
 TEST_P(ApiServerSuite, DryRunsChangeNothing) {
   const Json made = CreateConfigMap("a", nullptr, {{"n", "1"}});
   const Json would =

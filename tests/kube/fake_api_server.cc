@@ -434,8 +434,7 @@ std::optional<FakeApiServer::Route> FakeApiServer::RouteOf(const HttpRequest& re
   if (!target.name.empty() && target.resource().namespaced && !inside) return std::nullopt;
   const FakeResource& how = *target.how;
   const std::string& sub = target.subresource;
-  if (!sub.empty() && !(sub == "status" && how.status) && !(sub == "scale" && how.scale) &&
-      !(sub == "eviction" && how.graceful)) {
+  if (!sub.empty() && !(sub == "status" && how.status) && !(sub == "eviction" && how.graceful)) {
     return std::nullopt;
   }
   const auto watch = request.query.find("watch");

@@ -24,7 +24,7 @@ struct FakeResource {
   Resource resource;
   bool custom = false;      // of a CRD: items of lists name their kind, lists in objects are atomic
   bool status = false;      // has a status subresource: other writes leave `status` alone
-  bool scale = false;       // has a scale subresource over spec.replicas
+  bool scale = false;       // discovery lists a scale subresource, which nothing here serves
   bool generation = false;  // metadata.generation counts changes of what is desired
   bool unconditional_update = true;      // an update may leave out metadata.resourceVersion
   bool create_on_update = false;         // an update of what is not there creates it

@@ -62,23 +62,6 @@ std::optional<std::string> TypeFault(const Json& object) {
   return std::nullopt;
 }
 
-Json ScaleOf(const Json& object) {
-  Json metadata = Json::object();
-  for (const char* name : {"name", "namespace", "uid", "resourceVersion", "creationTimestamp"}) {
-    TakeOver(metadata, object["metadata"], name);
-  }
-  Json scale = {{"kind", "Scale"},
-                {"apiVersion", "autoscaling/v1"},
-                {"metadata", metadata},
-                {"spec", Json::object()},
-                {"status", {{"replicas", 0}}}};
-  const auto wanted = json::AsInt(json::FindPath(object, {"spec", "replicas"})).value_or(0);
-  if (wanted != 0) scale["spec"]["replicas"] = wanted;  // Go leaves a zero out
-  scale["status"]["replicas"] =
-      json::AsInt(json::FindPath(object, {"status", "replicas"})).value_or(0);
-  return scale;
-}
-
 Refusal UnprocessablePatch() {
   return StatusOf(422, "Invalid", "the server rejected our request due to an error in our request",
                   Json::object());
@@ -145,7 +128,6 @@ Outcome<void> FakeWrites::CheckContent(const Target& target, const Json& object)
 Outcome<Reply> FakeWrites::Get(const Target& target) const {
   const auto found = Find(target);
   if (!found) return Refuse(found.error());
-  if (target.subresource == "scale") return Reply{200, ScaleOf(**found)};
   return Reply{200, **found};
 }
 
@@ -209,9 +191,6 @@ Outcome<Reply> FakeWrites::Insert(const Target& target, Json object, Owned owned
 Outcome<Reply> FakeWrites::Update(const Target& target, const Json& object) {
   if (const auto checked = CheckOptions(target); !checked) return Refuse(checked.error());
   const auto live = Find(target);
-  if (target.subresource == "scale") {
-    return live ? ReplaceScale(target, **live, object) : Refuse(live.error());
-  }
   if (const auto checked = CheckIdentity(target, object); !checked) return Refuse(checked.error());
   if (const auto fault = TypeFault(object)) return Refuse(BadRequest(*fault));
   if (live) return Replace(target, **live, object, Owned::kByChange);
@@ -270,33 +249,6 @@ Outcome<Reply> FakeWrites::Replace(const Target& target, const Json& live, Json 
   return Reply{200, *store_.Put(how.resource, target.ns, target.name, std::move(next))};
 }
 
-Outcome<Reply> FakeWrites::ReplaceScale(const Target& target, const Json& live, const Json& scale) {
-  if (scale.value("kind", "") != "Scale") {
-    return Refuse(BadRequest("expected a Scale of autoscaling/v1"));
-  }
-  const auto replicas = json::AsInt(json::FindPath(scale, {"spec", "replicas"})).value_or(0);
-  if (replicas < 0) {
-    return Refuse(Invalid(
-        "autoscaling", "Scale", target.name,
-        {{"FieldValueInvalid",
-          "Invalid value: " + std::to_string(replicas) + ": must be greater than or equal to 0",
-          "spec.replicas"}}));
-  }
-  Json next = live;
-  next["spec"]["replicas"] = replicas;
-  next["metadata"].erase("resourceVersion");
-  for (const char* member : {"resourceVersion", "uid"}) {
-    const std::string wanted = TextAt(scale, {"metadata", member});
-    if (!wanted.empty()) next["metadata"][member] = wanted;
-  }
-  if (!next["metadata"].contains("resourceVersion")) {
-    TakeOver(next["metadata"], live["metadata"], "resourceVersion");
-  }
-  auto written = Replace(target, live, std::move(next), Owned::kByChange);
-  if (!written) return written;
-  return Reply{200, ScaleOf(written->body)};
-}
-
 Outcome<Reply> FakeWrites::Patch(const Target& target, const std::string& content_type,
                                  const std::string& body) {
   if (const auto checked = CheckOptions(target); !checked) return Refuse(checked.error());
@@ -311,7 +263,7 @@ Outcome<Reply> FakeWrites::Patch(const Target& target, const std::string& conten
   if (apply) return Apply(target, *std::move(patch));
   const auto live = Find(target);
   if (!live) return Refuse(live.error());
-  Json next = target.subresource == "scale" ? ScaleOf(**live) : **live;
+  Json next = **live;
   if (json_patch) {
     if (!patch->is_array()) return Refuse(BadRequest("error decoding patch: not a list"));
     try {
@@ -322,7 +274,6 @@ Outcome<Reply> FakeWrites::Patch(const Target& target, const std::string& conten
   } else {
     next.merge_patch(*patch);
   }
-  if (target.subresource == "scale") return ReplaceScale(target, **live, next);
   if (const auto fault = TypeFault(next)) {
     return Refuse(
         Invalid("", "", "", {{"FieldValueInvalid", "Invalid value: " + *fault, "patch"}}));

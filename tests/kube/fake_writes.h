@@ -61,7 +61,6 @@ class FakeWrites {
 
   Outcome<Reply> Insert(const Target& target, Json object, Owned owned);
   Outcome<Reply> Replace(const Target& target, const Json& live, Json next, Owned owned);
-  Outcome<Reply> ReplaceScale(const Target& target, const Json& live, const Json& scale);
   Outcome<Reply> Apply(const Target& target, Json patch);
   Outcome<Reply> MarkDeleted(const Target& target, Json object, int64_t grace, bool dry_run);
   Outcome<void> AskBudgets(const Target& target, const Json& pod);
