@@ -24,6 +24,7 @@ inline std::string PytorchJob(const std::string& more = "", const std::string& l
                        "}}" + (more.empty() ? "" : ", " + more));
 }
 
+// For the spec; `types` is the inside of a YAML flow map.
 inline std::string Specs(const std::string& types) { return "replicaSpecs: {" + types + "}"; }
 
 }  // namespace mindgate::testing

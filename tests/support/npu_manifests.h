@@ -98,6 +98,7 @@ inline std::string ServingRuntime(const NpuPod& engine, std::string_view more_sp
          "], resources: {requests: " + entry + ", limits: " + entry + "}}}}";
 }
 
+// The spec of a pod with NPUs that names no scheduler.
 inline constexpr char kNpuSpec[] =
     "spec: {containers: [{name: c, resources: {limits: {huawei.com/Ascend910: 8}}}]}";
 

@@ -10,6 +10,7 @@
 // What tests of rules about AscendJobs share: rank tables, and rules of elastic scaling.
 namespace mindgate::testing {
 
+// How the message of a rule ends whose violation ascend-operator finds.
 inline const std::string kFails = ", so the operator fails the job permanently";
 
 // rings-config-j of namespace ns, a complete one unless said otherwise.
@@ -54,6 +55,7 @@ inline const std::string kRule = Tiers({Group("group0", "2") + "," + Group("grou
 // A server instance of two pods under rule r.
 inline std::string Server(const std::string& labels) { return PytorchJob("", labels); }
 
+// A case in whose cluster the others are, and nothing else.
 inline RuleCase With(const std::string& name, const std::string& object,
                      std::vector<std::string> others, std::vector<std::string> want) {
   RuleCase c{name, object, std::move(want)};
@@ -62,6 +64,7 @@ inline RuleCase With(const std::string& name, const std::string& object,
   return c;
 }
 
+// A case without a cluster, which the rule says it has skipped.
 inline RuleCase Unknown(const std::string& object, const std::string& old_object = "") {
   RuleCase c{"nothing else is known: skipped, visibly", object, {}, old_object};
   c.want_skipped = true;

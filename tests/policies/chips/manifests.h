@@ -9,6 +9,7 @@
 // What tests of rules about chips share.
 namespace mindgate::testing {
 
+// The key of a node selector, for its value to follow.
 inline const std::string kType = "accelerator-type: ";
 
 inline std::string WithPolicy(std::string_view policy, std::string_view chips, int replicas = 1) {

@@ -11,6 +11,7 @@ namespace mindgate::testing {
 inline const std::string kNpuContainers =
     "containers: [{name: m, resources: {limits: {huawei.com/Ascend910: 8}}}]";
 
+// A workload "chat" whose pods are a gang of `k`, and what scales it.
 inline std::string ScaledGang(const std::string& kind, const std::string& replicas,
                               const std::string& k) {
   const std::string api = kind == "ReplicationController" ? "v1" : "apps/v1";
@@ -60,6 +61,8 @@ inline std::string LabelledRuntime(const std::string& engine, const std::string&
 }
 
 inline const std::string kTemplateLabels = "spec.template.metadata.labels";
+
+// Gangs: the annotation of their size, its end in a path, and pod metadata that has it.
 inline const std::string kName = "huawei.com/schedule_minAvailable";
 inline const std::string kAt = "[huawei.com/schedule_minAvailable]: ";
 
