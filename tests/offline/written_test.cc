@@ -1,9 +1,9 @@
+#include "offline/written.h"
+
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
-
-#include "offline/written.h"
 
 namespace mindgate::offline {
 namespace {

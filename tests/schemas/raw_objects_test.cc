@@ -1,3 +1,5 @@
+#include "schemas/raw_objects.h"
+
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -6,7 +8,6 @@
 
 #include "json/decode.h"
 #include "json/value.h"
-#include "schemas/raw_objects.h"
 
 namespace mindgate::schemas {
 namespace {

@@ -1,3 +1,5 @@
+#include "kube/times.h"
+
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -5,7 +7,6 @@
 #include <vector>
 
 #include "json/decode.h"
-#include "kube/times.h"
 
 namespace mindgate::kube {
 namespace {
