@@ -23,22 +23,18 @@ constexpr size_t kMaxRows = 500;       // of one chart
 constexpr size_t kMaxBars = 500;       // of one row
 constexpr size_t kMaxListed = 10'000;  // lines of one table
 
-constexpr std::string_view kStyle =
-    R"(:root { color-scheme: light dark; --page: #fcfcfb; --ink: #0b0b0b; --soft: #52514e; --line: #e1e0d9;
-  --running: #2a78d6; --starting: #1baf7a; --noroom: #eda100; --held: #b5b3ac; --ending: #e87ba4; --bad: #c22f2f; }
-@media (prefers-color-scheme: dark) { :root { --page: #1a1a19; --ink: #ffffff; --soft: #c3c2b7; --line: #3a3a37;
-  --running: #3987e5; --starting: #199e70; --noroom: #c98500; --held: #6b6a65; --ending: #d55181; --bad: #ff7a70; } }
-body { background: var(--page); color: var(--ink); font: 14px/1.45 system-ui, sans-serif; margin: 2em auto; max-width: 75em; padding: 0 1em; }
-h1, h2, h3 { line-height: 1.2; } h2 { border-top: 1px solid var(--line); margin-top: 2em; padding-top: 1em; }
-p, .soft { color: var(--soft); }
-table { border-collapse: collapse; width: 100%; } td, th { padding: .15em .6em .15em 0; text-align: left; vertical-align: top; }
-.list td { border-top: 1px solid var(--line); overflow-wrap: anywhere; } .list td:first-child { white-space: nowrap; }
-.chart { table-layout: fixed; } .chart th { font-weight: normal; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; width: 12em; }
-.chart td { padding-right: 0; } .chart svg { display: block; overflow: visible; width: 100%; }
-.running { fill: var(--running); } .starting { fill: var(--starting); } .noroom { fill: var(--noroom); }
-.held { fill: var(--held); } .ending { fill: var(--ending); } .tick { stroke: var(--line); }
-text { fill: var(--ink); font-size: 11px; } .axis { fill: var(--soft); }
-.bad { color: var(--bad); font-weight: bold; } .key svg { height: 12px; margin: 0 .3em 0 1em; width: 12px; }
+// Bars are light in the dark, too, so that the dark text on them has its contrast.
+constexpr std::string_view kChartStyle =
+    R"(.list { width: 100%; } .list td { border-top: 1px solid var(--line); white-space: nowrap; } .list td:last-child { overflow-wrap: anywhere; white-space: normal; }
+.chart { border-spacing: 0; width: 100%; } .chart th { font-weight: normal; padding-right: 1em; white-space: nowrap; width: 1%; } .chart td { padding: .1em 0; }
+.lanes { position: relative; } .lanes span { border-radius: .15rem; box-sizing: border-box; color: #10100f; font-size: .75rem; height: 1.15rem; line-height: 1.15rem; min-width: 1px; overflow: hidden; position: absolute; text-overflow: ellipsis; white-space: nowrap; }
+.axis span { background: none; color: var(--soft); } .lanes i { background: var(--soft); bottom: 0; opacity: .5; position: absolute; top: 0; width: 1px; }
+.running { background: #9ec5f2; } .starting { background: #8fd9b6; } .noroom { background: #f2c14e; } .held { background: #cfcdc6; } .ending { background: #f3b6cd; }
+.broken { background-color: #f8c9c4; background-image: repeating-linear-gradient(45deg, #f2a39b, #f2a39b .3rem, #f8c9c4 .3rem, #f8c9c4 .6rem); }
+.key span { border-radius: .15rem; color: #10100f; margin-right: .5em; padding: 0 .4em; }
+tr.bad td, tr.bad td:first-child { color: var(--bad); font-weight: bold; }
+@media (max-width: 40rem) { .chart th { width: auto; } .list td { border-top: none; white-space: normal; } }
+@media print { .lanes span, .key span { print-color-adjust: exact; -webkit-print-color-adjust: exact; } }
 )";
 
 std::string_view ClassOf(Span::State state) {
@@ -54,15 +50,33 @@ struct Bar {
 };
 using Rows = std::vector<std::pair<std::string, std::vector<Bar>>>;  // by their names
 
+// What the user's timeline does, for lines across a chart.
+bool IsOfTimeline(EventKind kind) {
+  return kind <= EventKind::kLeader || kind == EventKind::kReported || kind == EventKind::kChanged;
+}
+
 class Chart {
  public:
-  explicit Chart(seconds end) : end_(std::max(end, seconds(1))) {}
+  explicit Chart(const Playback& playback) : end_(std::max(playback.end, seconds(1))) {
+    std::map<seconds, std::string> marks;
+    for (const Event& event : playback.events) {
+      if (!IsOfTimeline(event.kind) || event.at <= seconds(0) || event.at >= end_) continue;
+      std::string& text = marks[event.at];
+      text += (text.empty() ? "" : "; ") + std::string(EventName(event.kind)) + " " + event.subject;
+    }
+    size_t drawn = 0;
+    for (const auto& [at, text] : marks) {
+      if (++drawn > kMaxBars) break;
+      marks_ += "<i style=\"left:" + At(at) + "\" title=\"" +
+                HtmlEscaped(FormatDuration(at) + ": " + text) + "\"></i>";
+    }
+  }
 
-  std::string Render(const Rows& rows) const {
-    std::string html = "<table class=\"chart\">\n" + Axis();
+  std::string Render(const std::string& what, const Rows& rows) const {
+    std::string html = "<table class=\"chart\" aria-label=\"" + what + "\">\n" + Axis();
     for (size_t i = 0; i < rows.size() && i < kMaxRows; ++i) {
-      html += "<tr><th>" + HtmlEscaped(rows[i].first) + "</th><td>" + Lanes(rows[i].second) +
-              "</td></tr>\n";
+      html += "<tr><th scope=\"row\">" + HtmlName(rows[i].first) + "</th><td>" +
+              Lanes(rows[i].second) + "</td></tr>\n";
     }
     html += "</table>\n";
     if (rows.size() > kMaxRows) {
@@ -72,6 +86,8 @@ class Chart {
   }
 
  private:
+  static constexpr int kLane = 20;  // pixels, at a font of 16
+
   std::string At(seconds time) const {
     std::array<char, 32> text{};
     std::snprintf(text.data(), text.size(), "%.3f%%",
@@ -79,20 +95,24 @@ class Chart {
     return text.data();
   }
 
-  // About eight ticks, at round times.
+  // About five ticks, at round times.
   std::string Axis() const {
     constexpr std::array<int64_t, 15> kSteps = {1,    5,    10,   30,    60,    120,   300,   600,
                                                 1800, 3600, 7200, 21600, 43200, 86400, 604800};
-    const auto fits = [&](int64_t step) { return end_.count() / step <= 8; };
+    const auto fits = [&](int64_t step) { return end_.count() / step <= 5; };
     const auto found = std::find_if(kSteps.begin(), kSteps.end(), fits);
-    const seconds step(found == kSteps.end() ? end_.count() / 8 : *found);
-    std::string html = "<tr><th></th><td><svg height=\"16\">";
+    const seconds step(found == kSteps.end() ? end_.count() / 5 : *found);
+    std::string html = "<tr aria-hidden=\"true\"><th></th><td>" + LanesOf(1, "axis");
     for (seconds time{0}; time < end_; time += step) {
-      html += "<line class=\"tick\" x1=\"" + At(time) + "\" x2=\"" + At(time) +
-              "\" y1=\"12\" y2=\"16\"/><text class=\"axis\" x=\"" + At(time) + "\" y=\"10\">" +
-              FormatDuration(time) + "</text>";
+      html += "<span style=\"left:" + At(time) + ";width:" + At(std::min(step, end_ - time)) +
+              "\">" + FormatDuration(time) + "</span>";
     }
-    return html + "</svg></td></tr>\n";
+    return html + "</div></td></tr>\n";
+  }
+
+  static std::string LanesOf(size_t lanes, const std::string& style) {
+    return "<div class=\"lanes " + style +
+           "\" style=\"height:" + std::to_string(kLane * std::max<size_t>(lanes, 1)) + "px\">";
   }
 
   // Bars at the same time are below each other.
@@ -105,39 +125,31 @@ class Chart {
                                [&](seconds until) { return until <= bar.from; });
       if (lane == lanes.end()) lane = lanes.insert(lanes.end(), seconds(0));
       *lane = bar.to;
-      html += Drawn(bar, static_cast<size_t>(lane - lanes.begin()));
+      html += Drawn(bar, static_cast<int>(lane - lanes.begin()));
     }
-    return "<svg height=\"" + std::to_string(16 * std::max<size_t>(lanes.size(), 1)) + "\">" +
-           html + "</svg>";
+    return LanesOf(lanes.size(), "bars") + marks_ + html + "</div>";
   }
 
-  std::string Drawn(const Bar& bar, size_t lane) const {
+  std::string Drawn(const Bar& bar, int lane) const {
     const std::string label = HtmlEscaped(bar.label);
-    std::string html = "<rect class=\"" + std::string(bar.colour) + "\" x=\"" + At(bar.from) +
-                       "\" width=\"" + At(bar.to - bar.from) + "\" y=\"" +
-                       std::to_string(16 * lane + 2) + "\" height=\"12\" rx=\"2\"><title>" + label +
-                       ", " + FormatDuration(bar.from) + " to " + FormatDuration(bar.to) +
-                       "</title></rect>";
-    // A letter takes about one part in 140 of the width.
-    const auto letters = (bar.to - bar.from).count() * 140 / end_.count();
-    if (std::ssize(bar.label) < letters) {
-      html += "<text x=\"" + At(bar.from) + "\" dx=\"4\" y=\"" + std::to_string(16 * lane + 12) +
-              "\">" + label + "</text>";
-    }
-    return html;
+    return "<span class=\"" + std::string(bar.colour) + "\" style=\"left:" + At(bar.from) +
+           ";width:" + At(bar.to - bar.from) + ";top:" + std::to_string(kLane * lane) +
+           "px\" title=\"" + label + ", " + FormatDuration(bar.from) + " to " +
+           FormatDuration(bar.to) + "\">" + label + "</span>";
   }
 
   const seconds end_;
+  std::string marks_;
 };
 
 std::string Legend() {
   std::string html = "<p class=\"key\">";
   for (const auto state : {Span::State::kHeld, Span::State::kNoRoom, Span::State::kStarting,
                            Span::State::kRunning, Span::State::kEnding}) {
-    html += "<svg><rect class=\"" + std::string(ClassOf(state)) +
-            "\" width=\"12\" height=\"12\" rx=\"2\"/></svg>" + std::string(SpanName(state));
+    html += "<span class=\"" + std::string(ClassOf(state)) + "\">" + std::string(SpanName(state)) +
+            "</span> ";
   }
-  return html + "</p>\n";
+  return html + "<span class=\"broken\">a node that is not whole</span></p>\n";
 }
 
 std::vector<const Span*> ByStart(const std::vector<Span>& spans) {
@@ -165,18 +177,23 @@ std::string InstancesChart(const Playback& playback) {
          std::string(SpanName(span->state)) +
              (span->nodes.empty() ? "" : " on " + Join(span->nodes, ", "))});
   }
-  return Chart(playback.end).Render(rows);
+  return Chart(playback).Render("instances", rows);
 }
 
 std::string NodesChart(const Playback& playback) {
-  std::map<std::string, std::vector<Bar>> by_node;
+  std::map<std::string, std::vector<Bar>, NaturalOrder> by_node;
+  std::vector<Outage> outages = playback.outages;
+  std::ranges::stable_sort(outages, {}, &Outage::from);
+  for (const Outage& outage : outages) {
+    by_node[outage.node].push_back({outage.from, outage.to, "broken", outage.what});
+  }
   for (const Span* span : ByStart(playback.spans)) {
     for (const std::string& node : span->nodes) {
       by_node[node].push_back({span->from, span->to, ClassOf(span->state),
                                span->instance + " " + std::string(SpanName(span->state))});
     }
   }
-  return Chart(playback.end).Render({by_node.begin(), by_node.end()});
+  return Chart(playback).Render("nodes", {by_node.begin(), by_node.end()});
 }
 
 std::string ShapesChart(const Playback& playback) {
@@ -190,18 +207,23 @@ std::string ShapesChart(const Playback& playback) {
   for (auto& [service, bars] : by_service) {
     std::erase_if(bars, [](const Bar& bar) { return bar.from == bar.to; });
   }
-  return Chart(playback.end).Render({by_service.begin(), by_service.end()});
+  return Chart(playback).Render("shapes", {by_service.begin(), by_service.end()});
 }
 
-std::string Line(const std::vector<std::string>& cells, bool bad) {
+using Heads = std::vector<std::string>;
+
+// With the head of each column, which a phone shows beside the cell.
+std::string Line(const Heads& heads, const std::vector<std::string>& cells, bool bad) {
   std::string html = bad ? "<tr class=\"bad\">" : "<tr>";
-  for (const std::string& cell : cells) html += "<td>" + HtmlEscaped(cell) + "</td>";
+  for (size_t i = 0; i < cells.size(); ++i) {
+    html += "<td data-title=\"" + heads[i] + "\">" + HtmlEscaped(cells[i]) + "</td>";
+  }
   return html + "</tr>\n";
 }
 
-std::string Table(const std::vector<std::string>& heads, const std::vector<std::string>& lines) {
-  std::string html = "<table class=\"list\">\n<tr>";
-  for (const std::string& head : heads) html += "<th>" + head + "</th>";
+std::string Table(const Heads& heads, const std::vector<std::string>& lines) {
+  std::string html = "<table class=\"list\">\n<tr class=\"head\">";
+  for (const std::string& head : heads) html += "<th scope=\"col\">" + head + "</th>";
   html += "</tr>\n";
   for (size_t i = 0; i < lines.size() && i < kMaxListed; ++i) html += lines[i];
   html += "</table>\n";
@@ -212,54 +234,79 @@ std::string Table(const std::vector<std::string>& heads, const std::vector<std::
 }
 
 std::string Expectations(const Playback& playback) {
+  const Heads heads = {"time", "result", "entry", "of", "what", "expected", "found"};
   std::vector<std::string> lines;
   for (const bool met : {false, true}) {
     for (const CheckResult& check : playback.checks) {
       if (check.met != met) continue;
       lines.push_back(Line(
+          heads,
           {FormatDuration(check.at), met ? "met" : "NOT MET", "line " + std::to_string(check.line),
            check.service, check.what, check.expected, check.found},
           !met));
     }
   }
-  return Table({"time", "", "", "service", "", "expected", "found"}, lines);
+  return Table(heads, lines);
 }
 
 std::string Events(const Playback& playback) {
+  const Heads heads = {"time", "what", "of", "why"};
   std::vector<std::string> lines;
   for (const Event& event : playback.events) {
     if (event.kind == EventKind::kExpected || event.kind == EventKind::kNotMet) continue;
     lines.push_back(Line(
+        heads,
         {FormatDuration(event.at), std::string(EventName(event.kind)), event.subject, event.reason},
         event.kind == EventKind::kStopped));
   }
-  return Table({"time", "", "", "why"}, lines);
+  return Table(heads, lines);
 }
 
-std::string Section(const PlayedScenario& played) {
+std::string Section(const PlayedScenario& played, size_t number) {
   const Playback& playback = played.playback;
   const size_t not_met = playback.NotMet();
-  std::string html = "<h2>" + HtmlEscaped(played.name) + "</h2>\n<p>" + HtmlEscaped(played.file) +
-                     ", until " + FormatDuration(playback.end) + "</p>\n<p" +
-                     (playback.Passed() ? "" : " class=\"bad\"") + ">" +
+  std::string html = "<section>\n<h2 id=\"scenario-" + std::to_string(number) + "\">" +
+                     HtmlEscaped(played.name) + "</h2>\n<p class=\"soft\">" +
+                     HtmlEscaped(played.file) + ", until " + FormatDuration(playback.end) +
+                     "</p>\n<p class=\"" + (playback.Passed() ? "good" : "bad") + "\">" +
                      std::to_string(playback.checks.size()) +
                      " expected: " + std::to_string(playback.checks.size() - not_met) + " met, " +
                      std::to_string(not_met) + " not met" +
                      (playback.stopped ? "; the play was stopped" : "") + "</p>\n";
+  if (not_met > 0) html += "<h3>Expectations</h3>\n" + Expectations(playback);
   html += "<h3>Instances</h3>\n" + Legend() + InstancesChart(playback);
   html += "<h3>Nodes</h3>\n" + NodesChart(playback);
-  html += "<h3>Shapes</h3>\n" + ShapesChart(playback);
-  html += "<h3>Expectations</h3>\n" + Expectations(playback);
-  html += "<h3>What happened</h3>\n" + Events(playback);
-  return html;
+  if (!playback.shapes.empty()) html += "<h3>Shapes</h3>\n" + ShapesChart(playback);
+  if (not_met == 0) html += "<h3>Expectations</h3>\n" + Expectations(playback);
+  return html + "<h3>What happened</h3>\n" + Events(playback) + "</section>\n";
 }
 
 }  // namespace
 
 std::string TimelinePage(const std::vector<PlayedScenario>& played) {
-  std::string html = HtmlPageStart("mindgate simulate", kStyle);
-  for (const PlayedScenario& one : played) html += Section(one);
-  return html + "</body>\n</html>\n";
+  std::string html =
+      HtmlPageStart("mindgate simulate", std::string(kHtmlStyle) + std::string(kChartStyle));
+  std::vector<const PlayedScenario*> ordered;  // failures first
+  for (const PlayedScenario& one : played) ordered.push_back(&one);
+  std::ranges::stable_partition(ordered,
+                                [](const PlayedScenario* one) { return !one->playback.Passed(); });
+  const auto passed = std::ranges::count_if(
+      played, [](const PlayedScenario& one) { return one.playback.Passed(); });
+  html += "<main>\n<p class=\"" + std::string(passed == std::ssize(played) ? "good" : "bad") +
+          "\">" + std::to_string(passed) + " of " +
+          Counted(static_cast<int64_t>(played.size()), "scenario") + " passed.</p>\n";
+  if (played.size() > 1) {
+    html += "<nav><ul>\n";
+    for (size_t i = 0; i < ordered.size(); ++i) {
+      html += "<li><a href=\"#scenario-" + std::to_string(i) + "\">" +
+              HtmlEscaped(ordered[i]->name) + "</a>" +
+              (ordered[i]->playback.Passed() ? "" : ": <span class=\"bad\">failed</span>") +
+              "</li>\n";
+    }
+    html += "</ul></nav>\n";
+  }
+  for (size_t i = 0; i < ordered.size(); ++i) html += Section(*ordered[i], i);
+  return html + "</main>\n</body>\n</html>\n";
 }
 
 }  // namespace mindgate::simulation

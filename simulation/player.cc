@@ -1,8 +1,10 @@
 #include "simulation/player.h"
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <string>
 #include <utility>
 
 #include "base/text.h"
@@ -110,12 +112,14 @@ class Player {
     }
     Note(EventKind::kBroken, name, "the node");
     world_.BreakNode(action.node);
+    FollowNode(action.node);
   }
 
   void Do(const RepairNode& action) {
     const bool broken = world_.cluster().IsBroken(action.node);
     world_.RepairNode(action.node);
     Note(EventKind::kRepaired, NodeName(action.node), broken ? "the node" : "it was not broken");
+    FollowNode(action.node);
   }
 
   void Do(const BreakCards& action) {
@@ -125,6 +129,7 @@ class Player {
     const int64_t after = world_.cluster().WorkingCards(action.node);
     const std::string what = Counted(before - after, "NPU");
     Note(EventKind::kBroken, node.name, what + "; " + Working(after, node.npus));
+    FollowNode(action.node);
     world_.LosePods(pods, what + " of " + node.name + " broke");
   }
 
@@ -135,6 +140,7 @@ class Player {
     const int64_t after = world_.cluster().WorkingCards(action.node);
     Note(EventKind::kRepaired, node.name,
          Counted(after - before, "NPU") + "; " + Working(after, node.npus));
+    FollowNode(action.node);
   }
 
   void Do(const Cordon& action) {
@@ -152,11 +158,13 @@ class Player {
          scenario_.services.empty() ? "its pods stay, and none of them ends"
                                     : "its pods stay and are not ready, and no more come");
     world_.SetReady(action.node, false);
+    FollowNode(action.node);
   }
 
   void Do(const Ready& action) {
     Note(EventKind::kReady, NodeName(action.node), "pods may come again");
     world_.SetReady(action.node, true);
+    FollowNode(action.node);
   }
 
   void Do(const RemoveNode& action) {
@@ -168,6 +176,29 @@ class Player {
     Note(EventKind::kReported, NodeName(action.node), ReportText(action));
     world_.Report(action.node, Reported(action));
     reporters_.Report(action);
+    reported_[action.node] = IsHealthy(action) ? "" : ReportText(action);
+    FollowNode(action.node);
+  }
+
+  static bool IsHealthy(const ReportFaults& report) {
+    const ReportFaults healthy;
+    return report.unhealthy.empty() && report.network_unhealthy.empty() &&
+           report.sub_healthy.empty() && report.separated.empty() && report.codes.empty() &&
+           report.machine == healthy.machine && report.switches == healthy.switches;
+  }
+
+  // The worst that is wrong with a node is drawn.
+  void FollowNode(size_t node) {
+    const NodeSpec& spec = scenario_.nodes[node];
+    const int64_t working = world_.cluster().WorkingCards(node);
+    std::string what = reported_[node];
+    if (working < spec.npus) {
+      what = std::to_string(working) + " of " + Counted(spec.npus, "NPU") +
+             (working == 1 ? " works" : " work");
+    }
+    if (!world_.cluster().IsReady(node)) what = "not Ready";
+    if (world_.cluster().IsBroken(node)) what = "broken";
+    recorder_.FollowNode(spec.name, std::move(what));
   }
 
   static std::string Working(int64_t count, int64_t of) {
@@ -394,6 +425,7 @@ class Player {
     return world_.FindInstance(ns, group);
   }
 
+  std::map<size_t, std::string> reported_;  // what is, by node; empty: nothing
   const Scenario& scenario_;
   const PlayLimits& limits_;
   ScenarioOptions options_;

@@ -49,8 +49,21 @@ void Recorder::FollowJobs(std::map<std::string, Span> next) {
   for (auto& [pod, span] : all) Follow({0, pod}, std::move(span));
 }
 
+void Recorder::FollowNode(const std::string& node, std::string what) {
+  const auto open = outages_.find(node);
+  if (open != outages_.end()) {
+    if (open->second.what == what) return;
+    Outage& outage = open->second;
+    outage.to = at();
+    if (outage.from < outage.to) playback_.outages.push_back(std::move(outage));
+    outages_.erase(open);
+  }
+  if (!what.empty()) outages_[node] = {node, std::move(what), at(), at()};
+}
+
 Playback Recorder::Finish() {
   playback_.end = at();
+  while (!outages_.empty()) FollowNode(std::string(outages_.begin()->first), "");
   while (!open_.empty()) Follow(Key(open_.begin()->first), std::nullopt);
   return std::move(playback_);
 }

@@ -29,6 +29,8 @@ class Recorder {
 
   // What an instance does from now on, without its times; nothing: it has no pods.
   void FollowInstance(size_t number, std::optional<Span> next) { Follow({number + 1, ""}, next); }
+  // What is wrong with a node from now on; empty: nothing.
+  void FollowNode(const std::string& node, std::string what);
   // What all pods of jobs do, by their names.
   void FollowJobs(std::map<std::string, Span> next);
 
@@ -43,6 +45,7 @@ class Recorder {
   const ManualClock& clock_;
   const PlayLimits& limits_;
   std::map<Key, Span> open_;
+  std::map<std::string, Outage> outages_;  // those that last, by node
   Playback playback_;
 };
 

@@ -111,6 +111,15 @@ struct ShapeChange {
   bool operator==(const ShapeChange&) const = default;
 };
 
+// For how long a node was not whole, and in which way.
+struct Outage {
+  std::string node{};
+  std::string what{};  // "broken", "6 of 8 NPUs work", "not Ready"
+  std::chrono::seconds from{0};
+  std::chrono::seconds to{0};
+  bool operator==(const Outage&) const = default;
+};
+
 struct Playback {
   std::vector<Event> events;
   std::vector<CheckResult> checks;
@@ -118,6 +127,7 @@ struct Playback {
   std::vector<JobEnd> jobs;
   std::vector<Span> spans;  // in the order of their ends; none of no length
   std::vector<ShapeChange> shapes;
+  std::vector<Outage> outages;  // in the order of their ends; none of no length
   std::chrono::seconds end{0};
   bool stopped = false;  // before its end, for the reason in the last event
 

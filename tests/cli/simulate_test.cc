@@ -62,7 +62,7 @@ TEST(Simulate, PrintsOnePageOfAllScenarios) {
   EXPECT_THAT(page.out, ::testing::StartsWith("<!DOCTYPE html>\n"));
   EXPECT_THAT(page.out, ::testing::EndsWith("</body>\n</html>\n"));
   EXPECT_THAT(page.out, HasSubstr("<p class=\"bad\">4 expected: 3 met, 1 not met</p>"));
-  EXPECT_THAT(page.out, HasSubstr("<p>3 expected: 3 met, 0 not met</p>"));
+  EXPECT_THAT(page.out, HasSubstr("<p class=\"good\">3 expected: 3 met, 0 not met</p>"));
 }
 
 TEST(Simulate, ExitCodes) {

@@ -12,7 +12,7 @@ from typing import Any
 
 Answer = dict[str, Any]
 
-# Elements whose text is hard to read: [tag, text, ratio of contrast], by WCAG 2.1, 1.4.3.
+# Elements whose text is hard to read: [tag, text, contrast], by WCAG 2.1, 1.4.3.
 LOW_CONTRAST = """(() => {
   const parse = text => { const n = text.match(/[\\d.]+/g).map(Number); return n.length < 4 ? [...n, 1] : n; };
   const light = ([r, g, b]) => {
@@ -40,12 +40,16 @@ LOW_CONTRAST = """(() => {
 })()"""
 # Elements that are wider than the window, and columns that break words into letters: [tag, text, width].
 MISLAID = """(() => {
-  const wide = [];
+  const wide = [], canvas = document.createElement('canvas').getContext('2d');
   for (const element of document.body.querySelectorAll('*')) {
     const box = element.getBoundingClientRect();
     if (!box.width || !element.checkVisibility()) continue;
     const text = element.textContent.trim();
-    const letters = ['TD', 'TH', 'P', 'LI', 'H1', 'H2', 'H3', 'TEXT'].includes(element.tagName) && text.length > 12 && box.width < 48;
+    const style = getComputedStyle(element);
+    canvas.font = style.font;
+    // Words that a line has room for on any phone, in less room than they need.
+    const words = ['TD', 'TH', 'P', 'LI', 'H1', 'H2', 'H3'].includes(element.tagName) ? text.split(/\\s+/) : [];
+    const letters = words.some(word => word.length <= 20 && canvas.measureText(word).width > box.width + 1);
     let scrolls = false;
     for (let at = element.parentElement; at; at = at.parentElement) scrolls ||= ['auto', 'scroll'].includes(getComputedStyle(at).overflowX);
     if (letters || (!scrolls && box.right > document.documentElement.clientWidth + 1)) wide.push([element.tagName, text.slice(0, 40), Math.round(box.right)]);

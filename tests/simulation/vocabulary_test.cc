@@ -74,9 +74,32 @@ TEST(TimelinePage, EscapesAllThatItWasGiven) {
   EXPECT_THAT(page, Not(HasSubstr("<b>")));
   EXPECT_THAT(page, Not(HasSubstr("\x1b")));
   const std::string escaped = "&lt;script&gt;alert(1)&lt;/script&gt;&#39;&amp;&quot;\\x1b";
-  EXPECT_THAT(page, HasSubstr("<h2>" + escaped + "</h2>"));
-  EXPECT_THAT(page, HasSubstr("<th>" + escaped + "</th>"));
+  EXPECT_THAT(page, HasSubstr("<h2 id=\"scenario-0\">" + escaped + "</h2>"));
+  EXPECT_THAT(page, HasSubstr("<th scope=\"row\">" + escaped + "</th>"));
   EXPECT_THAT(page, HasSubstr("&lt;b&gt;.yaml"));
+}
+
+// What did not pass comes first, and the beginning leads to each.
+TEST(TimelinePage, LeadsToEachScenarioAndToFailuresFirst) {
+  const Playback passed;
+  Playback failed;
+  failed.stopped = true;
+  const std::string page = TimelinePage({{"good", "a.yaml", passed}, {"broken", "b.yaml", failed}});
+  EXPECT_THAT(page, HasSubstr("<p class=\"bad\">1 of 2 scenarios passed.</p>\n<nav><ul>\n"
+                              "<li><a href=\"#scenario-0\">broken</a>: <span class=\"bad\">"
+                              "failed</span></li>\n<li><a href=\"#scenario-1\">good</a></li>"));
+  EXPECT_LT(page.find("<h2 id=\"scenario-0\">broken"), page.find("<h2 id=\"scenario-1\">good"));
+}
+
+// A node that is not whole is drawn, for as long as it is so.
+TEST(TimelinePage, DrawsWhatIsWrongWithNodes) {
+  Playback playback;
+  playback.end = std::chrono::seconds(100);
+  playback.outages = {
+      {"npu-0", "6 of 8 NPUs work", std::chrono::seconds(20), std::chrono::seconds(45)}};
+  EXPECT_THAT(TimelinePage({{"one", "a.yaml", playback}}),
+              HasSubstr("<span class=\"broken\" style=\"left:20.000%;width:25.000%;top:0px\" "
+                        "title=\"6 of 8 NPUs work, 20s to 45s\">6 of 8 NPUs work</span>"));
 }
 
 TEST(TimelinePage, LeavesOutWhatIsTooMuchToLookAt) {
