@@ -3,10 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "base/text.h"
 #include "json/yaml.h"
 
 namespace mindgate::schemas {
@@ -208,6 +210,9 @@ TEST(LoadConfig, GenerationIsTheHashOfTheText) {
 }
 
 TEST(LoadConfig, AllFaultsAtOnceWithTheirPlaces) {
+  std::vector<std::string> frameworks;
+  for (const FrameworkInfo& info : kFrameworks) frameworks.emplace_back(info.name);
+  std::ranges::sort(frameworks);
   EXPECT_THAT(
       Faults(R"(scheduler: ""
 profile: {}
@@ -230,8 +235,8 @@ versions: {volcano: latest, kubernetes: 1.34, aibrics: "0.7"}
       ElementsAre(
           "1:12 scheduler: must not be empty",
           "2:1 profile: unknown key \"profile\" (did you mean \"profiles\"?)",
-          "4:3 profiles.sglang: unknown key \"sglang\" (known keys: aibrix, ascendjob, deployment, "
-          "infer-operator, job, leaderworkerset, mindie, ome, pod, statefulset, volcano)",
+          "4:3 profiles.sglang: unknown key \"sglang\" (known keys: " + Join(frameworks, ", ") +
+              ")",
           "6:22 profiles.ome.faultScheduling: \"Force\" is not allowed here: must be \"\", "
           "\"force\", "
           "\"grace\", \"external-force\", \"external-grace\" or \"off\" (did you mean \"force\"?)",
