@@ -13,6 +13,7 @@
 #include "cli/what_if/what_if_print.h"
 #include "offline/results_json.h"
 #include "what_if/forecaster.h"
+#include "what_if/survey.h"
 
 namespace mindgate::cli {
 namespace {
@@ -117,11 +118,11 @@ int Complain(const EachOptions& each, const what_if::Inventory& inventory, Strea
 // Without those of nodes that are lost or drained in any case.
 std::vector<SingleLoss> LossesBeside(const what_if::Hypothesis& base,
                                      std::vector<SingleLoss> losses) {
-  const auto known = NodesOf(base);
+  auto gone = DrainedNodes(base);
+  gone.insert(base.lost.begin(), base.lost.end());
   std::erase_if(losses, [&](const SingleLoss& loss) {
-    const auto of_loss = NodesOf(loss.hypothesis);
-    return std::includes(known.begin(), known.end(), of_loss.begin(), of_loss.end()) &&
-           (!base.lost.empty() || !base.drains.empty()) && loss.hypothesis.chips.empty();
+    const auto nodes = NodesOf(loss.hypothesis);
+    return std::includes(gone.begin(), gone.end(), nodes.begin(), nodes.end());
   });
   return losses;
 }
@@ -172,6 +173,7 @@ int RunEach(const EachOptions& each, const what_if::ClusterSnapshot& snapshot,
     const std::vector<SingleLoss> losses = LossesBeside(base, LossesOf(each, ground.inventory));
     if (losses.empty()) return Complain(each, ground.inventory, io);
     report.problems = ground.reported.problems;
+    if (!base.codes.empty()) CodesIn(snapshot, report.problems);
     for (const what_if::Node& node : ground.inventory.nodes) nodes.push_back(node.name);
     what_if::Forecaster forecaster(ground, base);
     Progress progress(io, "losses", losses.size());
