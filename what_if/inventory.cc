@@ -94,10 +94,7 @@ Node NodeOf(const Value& object) {
         {json::TextAt(taint, {"key"}), json::TextAt(taint, {"value"}), std::move(effect)});
   }
   node.allocatable = Quantities(json::FindPath(object, {"status", "allocatable"}));
-  AddDevices(json::FindPath(object, {"status", "allocatable"}), node.devices);
-  AddDevices(json::FindPath(object, {"status", "capacity"}), node.devices);
   ReadChips(object, node);
-  for (const auto& [resource, chips] : node.chips) node.devices.insert(resource);
   return node;
 }
 
@@ -279,17 +276,22 @@ std::optional<size_t> Inventory::FindPod(const std::string& ns, const std::strin
 
 Inventory TakeInventory(const ClusterSnapshot& snapshot) {
   Inventory inventory;
-  for (const Value* node : snapshot.nodes) inventory.nodes.push_back(NodeOf(*node));
+  for (const Value* object : snapshot.nodes) {
+    inventory.nodes.push_back(NodeOf(*object));
+    for (const char* amounts : {"allocatable", "capacity"}) {
+      AddDevices(json::FindPath(*object, {"status", amounts}), inventory.devices);
+    }
+    for (const auto& [resource, chips] : inventory.nodes.back().chips) {
+      inventory.devices.insert(resource);
+    }
+  }
   std::sort(inventory.nodes.begin(), inventory.nodes.end(),
             [](const Node& a, const Node& b) { return NaturalLess(a.name, b.name); });
-  std::set<std::string, std::less<>> devices;
-  for (const Node& node : inventory.nodes) {
-    devices.insert(node.devices.begin(), node.devices.end());
-  }
   for (const Value* pod : snapshot.pods) {
     inventory.pods.push_back(PodOf(*pod));
     // One that is on a node got there.
-    if (inventory.pods.back().node.empty()) ReadAbsentDevice(devices, inventory.pods.back());
+    if (inventory.pods.back().node.empty())
+      ReadAbsentDevice(inventory.devices, inventory.pods.back());
   }
   std::sort(inventory.pods.begin(), inventory.pods.end(), [](const Pod& a, const Pod& b) {
     return std::tie(a.ns, a.name) < std::tie(b.ns, b.name);

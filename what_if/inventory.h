@@ -49,8 +49,6 @@ struct Node {
   std::map<std::string, std::vector<std::string>> chips{};
   // What the kubelet offers, without chips that its device plugin calls unhealthy.
   std::map<std::string, int64_t> allocatable{};
-  // All devices that it has or had, NPUs or not.
-  std::set<std::string, std::less<>> devices{};
 };
 
 struct Pod {
@@ -100,6 +98,7 @@ struct Inventory {
   std::vector<Pod> pods;                     // by namespace and name
   std::vector<std::vector<size_t>> pods_on;  // by node, in ascending order
   std::map<GroupName, Gang> gangs;
+  std::set<std::string, std::less<>> devices;  // that any node has or had, NPUs or not
 
   std::optional<size_t> FindNode(std::string_view name) const;
   std::optional<size_t> FindPod(const std::string& ns, const std::string& name) const;

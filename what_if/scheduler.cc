@@ -276,10 +276,7 @@ void Scheduler::Explain(const Pod& pod, bool refuses_sub_healthy, Shortage& shor
   std::stable_sort(shortage.left_out.begin(), shortage.left_out.end(),
                    [](const LeftOut& a, const LeftOut& b) { return a.nodes > b.nodes; });
   constexpr size_t kMaxValues = 5;
-  std::set<std::string> devices;
-  for (const Node& node : inventory_.nodes) {
-    devices.insert(node.devices.begin(), node.devices.end());
-  }
+  const auto& devices = inventory_.devices;
   if (pod.npus > 0 && !devices.contains(pod.resource)) {
     shortage.unknown.push_back("no node offers " + pod.resource +
                                (devices.empty()
