@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -15,6 +16,13 @@ std::string HtmlName(std::string_view name);
 // Colors, tables and layout of our pages, on a screen, on a phone and on paper, in the light and in
 // the dark. Every color of text has a contrast of 4.5 to 1 and more (WCAG 2.1, 1.4.3).
 extern const std::string_view kHtmlStyle;
+
+// A row of cells, which are HTML. On a phone each has the title of its column beside it.
+// `attributes` of the row: `class="bad"`.
+std::string HtmlRow(std::span<const std::string> titles, std::span<const std::string> cells,
+                    std::string_view attributes = {});
+// The row of the titles themselves, which a phone leaves out.
+std::string HtmlTitles(std::span<const std::string> titles);
 
 // A page of our own up to its heading, which is its title. It loads nothing and runs no scripts.
 // `style` is CSS; neither of the two is escaped.

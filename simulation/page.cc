@@ -212,19 +212,13 @@ std::string ShapesChart(const Playback& playback) {
 
 using Heads = std::vector<std::string>;
 
-// With the head of each column, which a phone shows beside the cell.
-std::string Line(const Heads& heads, const std::vector<std::string>& cells, bool bad) {
-  std::string html = bad ? "<tr class=\"bad\">" : "<tr>";
-  for (size_t i = 0; i < cells.size(); ++i) {
-    html += "<td data-title=\"" + heads[i] + "\">" + HtmlEscaped(cells[i]) + "</td>";
-  }
-  return html + "</tr>\n";
+std::string Line(const Heads& heads, std::vector<std::string> cells, bool bad) {
+  for (std::string& cell : cells) cell = HtmlEscaped(cell);
+  return HtmlRow(heads, cells, bad ? "class=\"bad\"" : "");
 }
 
 std::string Table(const Heads& heads, const std::vector<std::string>& lines) {
-  std::string html = "<table class=\"list\">\n<tr class=\"head\">";
-  for (const std::string& head : heads) html += "<th scope=\"col\">" + head + "</th>";
-  html += "</tr>\n";
+  std::string html = "<table class=\"list\">\n" + HtmlTitles(heads);
   for (size_t i = 0; i < lines.size() && i < kMaxListed; ++i) html += lines[i];
   html += "</table>\n";
   if (lines.size() > kMaxListed) {

@@ -44,15 +44,6 @@ std::string Cells(const std::vector<std::string>& texts) {
   return html + "</tr>\n";
 }
 
-// With the title of each column, which a phone shows beside the cell.
-std::string TitledCells(const std::vector<std::pair<const char*, std::string>>& cells) {
-  std::string html = "<tr>";
-  for (const auto& [title, text] : cells) {
-    html += "<td data-title=\"" + std::string(title) + "\">" + text + "</td>";
-  }
-  return html + "</tr>\n";
-}
-
 std::string InstanceSection(const InstanceForecast& instance,
                             std::chrono::seconds grace_over_time) {
   std::string html = "<h3>" + HtmlName(InstanceTitle(instance)) + ": " +
@@ -94,14 +85,13 @@ std::string ForecastSection(const std::string& title, const Forecast& forecast,
             " more: -o wide has all</p>\n";
   }
   if (forecast.services.empty()) return html;
-  html +=
-      "<h3>Services</h3>\n<table>\n<tr class=\"head\"><th>service</th><th>rule</th><th>shape</th>"
-      "<th>instances that run</th></tr>\n";
+  const std::vector<std::string> titles = {"service", "rule", "shape", "instances that run"};
+  html += "<h3>Services</h3>\n<table>\n" + HtmlTitles(titles);
   for (const ServiceForecast& service : forecast.services) {
-    html += TitledCells({{"service", HtmlName(service.service.ns + "/" + service.service.job_id)},
-                         {"rule", HtmlName(service.service.rule)},
-                         {"shape", HtmlEscaped(ShapeChange(service))},
-                         {"instances that run", HtmlEscaped(GroupChanges(service))}});
+    const std::vector<std::string> cells = {
+        HtmlName(service.service.ns + "/" + service.service.job_id), HtmlName(service.service.rule),
+        HtmlEscaped(ShapeChange(service)), HtmlEscaped(GroupChanges(service))};
+    html += HtmlRow(titles, cells);
   }
   return html + "</table>\n";
 }
@@ -151,10 +141,10 @@ std::string Picture(const EachReport& report) {
 }
 
 std::string LossTable(const EachReport& report) {
+  const std::vector<std::string> titles = {
+      "lost", "down", "degraded", "pods without a place", "NPUs missing", "what stops"};
   std::string html =
-      "<h2 id=\"losses\">What stops, the worst first</h2>\n<table>\n<tr class=\"head\"><th>lost"
-      "</th><th>down</th><th>degraded</th><th>pods without a place</th><th>NPUs missing</th>"
-      "<th>what stops</th></tr>\n";
+      "<h2 id=\"losses\">What stops, the worst first</h2>\n<table>\n" + HtmlTitles(titles);
   size_t shown = 0;
   for (const what_if::Impact& impact : report.impacts) {
     if (impact.costs_nothing()) break;
@@ -165,12 +155,13 @@ std::string LossTable(const EachReport& report) {
     for (const std::string& text : StoppedTexts(impact)) {
       stops += (stops.empty() ? "" : ", ") + HtmlName(text);
     }
-    html += TitledCells({{"lost", HtmlName(impact.name)},
-                         {"down", std::to_string(impact.down.size())},
-                         {"degraded", std::to_string(impact.degraded.size())},
-                         {"pods without a place", std::to_string(impact.without_place)},
-                         {"NPUs missing", HtmlEscaped(MissingText(impact))},
-                         {"what stops", stops}});
+    const std::vector<std::string> cells = {HtmlName(impact.name),
+                                            std::to_string(impact.down.size()),
+                                            std::to_string(impact.degraded.size()),
+                                            std::to_string(impact.without_place),
+                                            HtmlEscaped(MissingText(impact)),
+                                            stops};
+    html += HtmlRow(titles, cells);
   }
   return html + "</table>\n";
 }
