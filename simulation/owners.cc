@@ -302,7 +302,7 @@ bool World::ScaleDown(const Deployment& deployment, const std::vector<size_t>& o
   int64_t most = all - least - (std::ssize(new_ones) - available(new_ones));
   if (most <= 0) return false;
   bool any = false;
-  // What does not run is missed by nobody.
+  // What does not run is not missed.
   int64_t spare = available(old_ones) + available(new_ones) - least;
   for (const bool healthy : {false, true}) {
     for (const size_t i : old_ones) {

@@ -70,7 +70,12 @@ class Player {
       for (; next < timeline.size() && Time(timeline[next].at) == now() && !recorder_.stopped();
            ++next) {
         // Each kind of entry has a Do of its own, or this does not compile.
-        std::visit([this](const auto& action) { Do(action); }, timeline[next].action);
+        std::visit(
+            [this](const auto& action) {
+              Do(action);
+              if constexpr (requires { action.node; }) FollowNode(action.node);
+            },
+            timeline[next].action);
       }
       Settle();
     }
@@ -112,14 +117,12 @@ class Player {
     }
     Note(EventKind::kBroken, name, "the node");
     world_.BreakNode(action.node);
-    FollowNode(action.node);
   }
 
   void Do(const RepairNode& action) {
     const bool broken = world_.cluster().IsBroken(action.node);
     world_.RepairNode(action.node);
     Note(EventKind::kRepaired, NodeName(action.node), broken ? "the node" : "it was not broken");
-    FollowNode(action.node);
   }
 
   void Do(const BreakCards& action) {
@@ -129,7 +132,6 @@ class Player {
     const int64_t after = world_.cluster().WorkingCards(action.node);
     const std::string what = Counted(before - after, "NPU");
     Note(EventKind::kBroken, node.name, what + "; " + Working(after, node.npus));
-    FollowNode(action.node);
     world_.LosePods(pods, what + " of " + node.name + " broke");
   }
 
@@ -140,7 +142,6 @@ class Player {
     const int64_t after = world_.cluster().WorkingCards(action.node);
     Note(EventKind::kRepaired, node.name,
          Counted(after - before, "NPU") + "; " + Working(after, node.npus));
-    FollowNode(action.node);
   }
 
   void Do(const Cordon& action) {
@@ -158,13 +159,11 @@ class Player {
          scenario_.services.empty() ? "its pods stay, and none of them ends"
                                     : "its pods stay and are not ready, and no more come");
     world_.SetReady(action.node, false);
-    FollowNode(action.node);
   }
 
   void Do(const Ready& action) {
     Note(EventKind::kReady, NodeName(action.node), "pods may come again");
     world_.SetReady(action.node, true);
-    FollowNode(action.node);
   }
 
   void Do(const RemoveNode& action) {
@@ -177,7 +176,6 @@ class Player {
     world_.Report(action.node, Reported(action));
     reporters_.Report(action);
     reported_[action.node] = IsHealthy(action) ? "" : ReportText(action);
-    FollowNode(action.node);
   }
 
   static bool IsHealthy(const ReportFaults& report) {
