@@ -2,6 +2,10 @@
 
 namespace mindgate::schemas {
 
+std::string ApiVersionOf(const KindInfo& info) {
+  return (info.group.empty() ? "" : std::string(info.group) + "/") + std::string(info.version);
+}
+
 std::string_view KindName(Kind kind) { return InfoOf(kind).name; }
 
 std::string_view GroupOf(std::string_view api_version) {

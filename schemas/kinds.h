@@ -6,6 +6,7 @@
 #include <initializer_list>
 #include <iterator>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "json/value.h"
@@ -508,6 +509,7 @@ static_assert(std::ranges::all_of(kKinds, [](const KindInfo& info) {
 }));
 
 constexpr const KindInfo& InfoOf(Kind kind) { return kKinds[static_cast<size_t>(kind)]; }
+std::string ApiVersionOf(const KindInfo& info);  // "apps/v1", "v1"
 std::string_view KindName(Kind kind);  // "Deployment"; vcjobs are "Job" of batch.volcano.sh
 
 // `api_version` is "group/version" or "v1".

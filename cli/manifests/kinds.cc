@@ -6,9 +6,11 @@
 #include <ostream>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "base/text.h"
 #include "cli/console/columns.h"
 #include "cli/console/commands.h"
 #include "schemas/kinds.h"
@@ -19,33 +21,31 @@ namespace {
 using nlohmann::ordered_json;
 using schemas::KindInfo;
 
-std::string ApiVersion(const KindInfo& info) {
-  return (info.group.empty() ? "" : std::string(info.group) + "/") + std::string(info.version);
-}
-
 bool HasPods(const KindInfo& info) { return schemas::kWorkloads.Has(info.kind); }
 
 ordered_json MadeJson(const KindInfo& info) {
   ordered_json makes = ordered_json::array();
   for (const KindInfo& made : schemas::kKinds) {
     if (!info.makes.Has(made.kind)) continue;
-    makes.push_back({{"apiVersion", ApiVersion(made)}, {"kind", made.name}});
+    makes.push_back({{"apiVersion", ApiVersionOf(made)}, {"kind", made.name}});
   }
   return makes;
 }
 
 ordered_json NamesOfMade(const KindInfo& info) {
-  std::string kinds;
+  std::vector<std::string_view> names;
   for (const KindInfo& made : schemas::kKinds) {
-    if (info.makes.Has(made.kind)) kinds += (kinds.empty() ? "" : ", ") + std::string(made.name);
+    if (info.makes.Has(made.kind)) names.push_back(made.name);
   }
-  return kinds;
+  return Join(names, ", ");
 }
 
 constexpr Column<KindInfo> kKindColumns[] = {
-    {nullptr, "apiVersion", [](const KindInfo& info) -> ordered_json { return ApiVersion(info); }},
+    {nullptr, "apiVersion",
+     [](const KindInfo& info) -> ordered_json { return ApiVersionOf(info); }},
     {"KIND", "kind", [](const KindInfo& info) -> ordered_json { return info.name; }},
-    {"APIVERSION", nullptr, [](const KindInfo& info) -> ordered_json { return ApiVersion(info); }},
+    {"APIVERSION", nullptr,
+     [](const KindInfo& info) -> ordered_json { return ApiVersionOf(info); }},
     {nullptr, "resource", [](const KindInfo& info) -> ordered_json { return info.plural; }},
     {nullptr, "scope",
      [](const KindInfo& info) -> ordered_json {

@@ -146,8 +146,7 @@ Json OwnedBy(Json object, const std::string& api_version, const std::string& kin
 TEST(Opting, ChildrenOfInjectedControllers) {
   for (Kind owner : KindsWithTemplates()) {
     const KindInfo& info = schemas::InfoOf(owner);
-    const std::string version =
-        (info.group.empty() ? "" : std::string(info.group) + "/") + std::string(info.version);
+    const std::string version = ApiVersionOf(info);
     for (Kind child : KindsWithTemplates()) {
       if (child == Kind::kReplicaSet) continue;  // see below
       SCOPED_TRACE(std::string(KindName(child)) + " of a " + std::string(info.name));

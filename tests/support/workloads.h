@@ -70,8 +70,7 @@ inline json::Json OmeComponent(const TemplateParts& parts) {
 inline json::Json Workload(schemas::Kind kind, const TemplateParts& parts) {
   using schemas::Kind;
   const auto& info = schemas::InfoOf(kind);
-  const std::string version =
-      (info.group.empty() ? "" : std::string(info.group) + "/") + std::string(info.version);
+  const std::string version = ApiVersionOf(info);
   json::Json object = {
       {"apiVersion", version}, {"kind", std::string(info.name)}, {"metadata", {{"name", "a"}}}};
   json::Json& spec = object["spec"];
