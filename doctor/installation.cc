@@ -64,8 +64,7 @@ void ReadMode(kube::Client& client, const std::string& ns, const schemas::KnownN
     }
     const EnforcementMode mode = config->elastic_scaling.mode;
     state.settings = config->elastic_scaling;
-    state.fault_source = config->rescheduling.fault_source;
-    state.public_faults = config->rescheduling.public_faults;
+    state.rescheduling = config->rescheduling;
     state.grace_over_time = config->grace_over_time;
     if (!state.mode || mode == EnforcementMode::kEnforce) state.mode = mode;
   }

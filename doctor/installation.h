@@ -45,14 +45,13 @@ struct Leader {
 };
 Leader LeaderOf(const json::Json& lease, Time now);
 
-// What the watcher of an installation does about elastic scaling, and whose reports of faults it
-// reads. What is not known is said.
+// What the watcher of an installation does about elastic scaling and faults. What is not known is
+// said.
 struct WatcherState {
   std::optional<schemas::EnforcementMode> mode;
-  schemas::ElasticScaling settings{};  // with `mode`; else the defaults
-  schemas::FaultSource fault_source = schemas::FaultSource::kAuto;           // likewise
+  schemas::ElasticScaling settings{};    // with `mode`; else the defaults
+  schemas::Rescheduling rescheduling{};  // likewise
   std::chrono::seconds grace_over_time = schemas::Config().grace_over_time;  // likewise
-  schemas::PublicFaults public_faults{};                                     // likewise
   std::string why_no_mode;  // a sentence, when there is none
   std::optional<Leader> leader;
   std::string why_no_leader;       // a sentence, when there is none

@@ -60,7 +60,9 @@ struct NodeFaults {
   bool IsUnhealthy() const {
     return machine.status == NodeStatus::kUnhealthy || switches.status == NodeStatus::kUnhealthy;
   }
-  // Whether there is anything to tell.
+  // Whether it takes pods away: all of them, or those of a chip.
+  bool TakesPods() const { return IsUnhealthy() || !devices.unhealthy.empty(); }
+  // Whether there is anything to report.
   bool IsClean() const;
 };
 

@@ -85,6 +85,8 @@ std::string_view ActionName(Action action) {
       return "untouched";
     case Action::kFails:
       return "fails";
+    case Action::kGivenUp:
+      return "givenUp";
   }
   return "";
 }

@@ -9,6 +9,7 @@
 #include "schemas/config.h"
 #include "watcher/scaling/decision.h"
 #include "watcher/scaling/pod.h"
+#include "what_if/actors.h"
 #include "what_if/hypothesis.h"
 #include "what_if/manifest.h"
 #include "what_if/shortage.h"
@@ -19,15 +20,16 @@ namespace mindgate::what_if {
 
 // What is done to pods, and by whom.
 enum class Action : uint8_t {
-  kDeleted,              // by MindCluster's plugin, at once
-  kEvicted,              // by the plugin, with their grace period
-  kAnnotated,            // by the plugin, for infer-operator, which replaces them
+  kDeleted,              // at once, with grace period 0
+  kEvicted,              // with their grace period, and by force after graceOverTime
+  kAnnotated,            // for infer-operator, which replaces them
   kDrained,              // evicted by who drains the node
   kMovedByKubernetes,    // from a node that is lost, after its toleration of 300 s
   kDeletedByKubernetes,  // by force, as its Node is no longer in the cluster
   kRecreated,            // with others of their group, by LeaderWorkerSet
   kUntouched,            // they are faulty, and nobody does anything
   kFails,                // likewise: the plugin tries in every session, and cannot
+  kGivenUp,              // by elastic scaling, so that another instance finds room
 };
 std::string_view ActionName(Action action);  // "deleted", as in JSON
 
@@ -35,6 +37,7 @@ struct Step {
   Action action = Action::kDeleted;
   std::vector<std::string> pods{};  // by name
   std::string why{};                // a sentence without its full stop
+  Due due{};                        // by whom, and when
   bool operator==(const Step&) const = default;
 };
 

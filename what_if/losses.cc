@@ -1,6 +1,7 @@
 #include "what_if/losses.h"
 
 #include <algorithm>
+#include <chrono>
 
 #include "base/text.h"
 #include "json/value.h"
@@ -14,6 +15,16 @@ using watcher::rescheduling::FaultType;
 
 constexpr const char* kDrained = "Drained";
 constexpr const char* kNodeGone = "NodeGone";
+
+// Kubernetes moves pods from a node that is lost after their toleration, and deletes those of a
+// Node that is gone after 40 s and a round every 20 s (kubernetes: pkg/controller/tainteviction,
+// podgc).
+constexpr std::chrono::seconds kToleration{300};
+constexpr std::chrono::seconds kPodGarbage{60};
+// From a restart that did not help to one of a wider scope: 3 and 12 sessions of the plugin, of one
+// second each by default, and as long with the watcher's default.
+constexpr std::chrono::seconds kUntilRackBlocks{3};
+constexpr std::chrono::seconds kUntilWholeJob{12};
 
 // Whether it runs on each node, so that it goes and comes with the node.
 bool IsOfNode(const Pod& pod) { return pod.controller == "DaemonSet" || pod.controller == "Node"; }
@@ -60,6 +71,8 @@ class Losing {
         faults_(situation.faults),
         drained_(situation.drained),
         widened_(situation.widened),
+        given_up_(situation.given_up),
+        rebalance_after_(situation.rebalance_after),
         pods_(pods),
         losses_(losses) {}
 
@@ -70,15 +83,20 @@ class Losing {
     for (const size_t i : pods_) {
       if (drained_.contains(inventory_.pods[i].node)) Evict(i);
     }
-    MakeGroupsAnew();
+    for (const auto& [i, why] : given_up_) {
+      if (!KeepsItsPlace(losses_[i].loss)) continue;
+      Go(i, Action::kGivenUp, why, {.by = Actor::kWatcher, .within = rebalance_after_});
+    }
+    RecreateGroups();
     return std::move(may_widen_);
   }
 
  private:
-  void Go(size_t index, Action action, std::string why) {
+  void Go(size_t index, Action action, std::string why, Due due) {
     PodLoss& loss = losses_[index];
     loss.action = action;
     loss.why = std::move(why);
+    loss.due = std::move(due);
     loss.fix.clear();
     loss.loss = Loss::kGoes;
     if (!inventory_.pods[index].controller.empty()) return;
@@ -86,27 +104,29 @@ class Losing {
     loss.fix = "a controller that makes it again, such as a Deployment";
   }
 
-  // Nobody but Kubernetes itself moves it: it marks pods of a node that is lost for deletion after
-  // 300 s (kubernetes: pkg/controller/tainteviction), and they end when the node comes back or
-  // goes.
-  // Pods of a node that no longer exists it deletes by force, after 40 s and a look every 20 s
-  // (kubernetes: pkg/controller/podgc).
+  // Nobody but Kubernetes itself moves it: it marks pods of a node that is lost for deletion, and
+  // they end when the node comes back or goes. Pods of a node that no longer exists it deletes by
+  // force.
   void Leave(size_t index, Action action, std::string why, std::string fix) {
     const Pod& pod = inventory_.pods[index];
     if (faults_.gone.contains(pod.node)) {
-      Go(index, Action::kDeletedByKubernetes, std::move(why));
+      Go(index, Action::kDeletedByKubernetes, std::move(why), {Actor::kKubernetes, kPodGarbage});
       return;
     }
     if (faults_.not_ready.contains(pod.node)) {
       if (IsReplacedWhileItEnds(pod)) {
-        Go(index, Action::kMovedByKubernetes, std::move(why));
+        Go(index, Action::kMovedByKubernetes, std::move(why), {Actor::kKubernetes, kToleration});
         return;
       }
       why +=
           "; Kubernetes marks it for deletion, and it stays until the node comes back or is "
           "deleted";
     }
-    losses_[index] = {Loss::kBroken, losses_[index].hit, action, std::move(why), std::move(fix)};
+    losses_[index] = {.loss = Loss::kBroken,
+                      .hit = losses_[index].hit,
+                      .action = action,
+                      .why = std::move(why),
+                      .fix = std::move(fix)};
   }
 
   std::string HitOf(const watcher::rescheduling::Task& task, FaultType type) const {
@@ -124,8 +144,9 @@ class Losing {
     }
     const watcher::rescheduling::Response& response = job.response;
     const auto each = [&](Action action) {
+      const std::string why = response.why + (job.due.why.empty() ? "" : "; " + job.due.why);
       for (const size_t task : response.tasks) {
-        if (places[task]) Go(*places[task], action, response.why);
+        if (places[task]) Go(*places[task], action, why, job.due);
       }
       Widen(job, action, places);
     };
@@ -158,9 +179,10 @@ class Losing {
     may_widen_.emplace(job.ns, job.pod_group);
     if (!widened_.contains({job.ns, job.pod_group})) return;
     const bool all = widest.size() == job.tasks.size();
+    const Due due{job.due.by, job.due.within + (all ? kUntilWholeJob : kUntilRackBlocks)};
     for (const size_t task : widest) {
       if (places[task] && losses_[*places[task]].loss == Loss::kStays) {
-        Go(*places[task], action, all ? kWithoutWholeJob : kWithoutRackBlock);
+        Go(*places[task], action, all ? kWithoutWholeJob : kWithoutRackBlock, due);
       }
     }
   }
@@ -192,11 +214,11 @@ class Losing {
       return;
     }
     if (loss.hit.empty()) loss.hit = kDrained;
-    Go(index, Action::kDrained, "the node is drained");
+    Go(index, Action::kDrained, "the node is drained", {.by = Actor::kDrain});
   }
 
   // Its default is RecreateGroupOnPodRestart (lws: pkg/controllers/pod_controller.go).
-  void MakeGroupsAnew() {
+  void RecreateGroups() {
     std::set<std::string, std::less<>> groups;
     for (const size_t i : pods_) {
       const Pod& pod = inventory_.pods[i];
@@ -207,7 +229,8 @@ class Losing {
     for (const size_t i : pods_) {
       const PodLoss& loss = losses_[i];
       if (KeepsItsPlace(loss.loss) && groups.contains(inventory_.pods[i].lws_group)) {
-        Go(i, Action::kRecreated, "LeaderWorkerSet makes a group anew when one of its pods goes");
+        Go(i, Action::kRecreated, "LeaderWorkerSet recreates a group when one of its pods goes",
+           {.by = Actor::kOwner});
       }
     }
   }
@@ -216,6 +239,8 @@ class Losing {
   const SurveyedFaults& faults_;
   const std::set<std::string, std::less<>>& drained_;
   const std::set<GroupName>& widened_;
+  const std::map<size_t, std::string>& given_up_;
+  const std::chrono::seconds rebalance_after_;
   std::span<const size_t> pods_;
   std::vector<PodLoss>& losses_;
   std::set<GroupName> may_widen_;

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
 #include <span>
@@ -26,6 +29,7 @@ struct PodLoss {
   std::string hit{};  // Hit::why; empty: nothing hits it
   std::optional<Action> action{};
   std::string why{};      // of the action
+  Due due{};              // likewise
   std::string fix{};      // of one that is broken or lost
   bool is_other = false;  // it counts for Forecast::others
 };
@@ -46,6 +50,9 @@ struct Situation {
   std::set<GroupName> widened{};
   // Why nodes take none of the pods that find no place: it takes time for each of these.
   bool explains = false;
+  // Pods of instances that elastic scaling gives up, and why.
+  std::map<size_t, std::string> given_up{};
+  std::chrono::seconds rebalance_after{0};
 };
 
 // Writes into `losses`, which has a place for each pod of the inventory, who of `pods` goes and

@@ -35,12 +35,26 @@ bool HasStrategy(const Pod& pod) {
   return value == "graceExit" || value == "forceExit" || value == "hotSwitch";
 }
 
+// Nothing that runs is given up before all else has come to rest.
 schemas::ElasticScaling ScalingOptions() {
   schemas::ElasticScaling options;
-  // Nothing that runs is given up: whether the watcher may is not in a snapshot.
   options.rebalance = schemas::EnforcementMode::kOff;
   return options;
 }
+
+// Nodes on which a pod that goes leaves no room.
+std::set<std::string, std::less<>> UnusableNodes(const Inventory& inventory,
+                                                 const Situation& situation) {
+  std::set<std::string, std::less<>> unusable = situation.faults.not_ready;
+  unusable.insert(situation.drained.begin(), situation.drained.end());
+  for (const Node& node : inventory.nodes) {
+    if (node.closed) unusable.insert(node.name);
+  }
+  return unusable;
+}
+
+// An instance that found no room although others were given up for it.
+using InVain = std::set<std::pair<watcher::scaling::ServiceKey, std::string>>;
 
 class Settling {
  public:
@@ -95,6 +109,36 @@ class Settling {
       const Instance& instance = ground_.instances[number];
       if (!may_widen.contains(instance.key) || IsComplete(instance)) continue;
       any = widened.insert(instance.key).second || any;
+    }
+    return any;
+  }
+
+  // Adds the pods of the instances that elastic scaling gives up now, once for each instance that
+  // finds no room.
+  bool GiveUp(Situation& situation, InVain& in_vain) const {
+    schemas::ElasticScaling options = options_;
+    options.rebalance = schemas::EnforcementMode::kEnforce;
+    options.rebalance_after = ground_.snapshot.watcher.rebalance_after;
+    const auto unusable = UnusableNodes(inventory_, situation);
+    bool any = false;
+    for (const watcher::scaling::ServiceKey& key : services_.services()) {
+      const auto view = services_.Look(key);
+      watcher::scaling::Service service = ServiceOf(view);
+      service.unusable_nodes = unusable;
+      for (const watcher::scaling::Instance& instance : service.instances) {
+        if (in_vain.contains({key, instance.name})) service.in_vain = instance;
+      }
+      const auto decision = Decide(service, options, now_ + options.rebalance_after);
+      if (decision.stranded.empty()) continue;
+      in_vain.emplace(key, decision.stranded);
+      for (const watcher::scaling::Outcome& outcome : decision.outcomes) {
+        if (outcome.verdict != watcher::scaling::Verdict::kGiveUp) continue;
+        for (const watcher::scaling::PodPtr& pod : view.pods) {
+          if (pod->instance != outcome.instance) continue;
+          situation.given_up.emplace(by_name_.at({key.ns, pod->name}), outcome.reason);
+          any = true;
+        }
+      }
     }
     return any;
   }
@@ -191,16 +235,18 @@ class Settling {
     by_name_[{ServiceKeyOf(*after).ns, after->name}] = index;
   }
 
-  watcher::scaling::Decision DecideAbout(const watcher::scaling::ServiceIndex::View& view) const {
+  static watcher::scaling::Service ServiceOf(const watcher::scaling::ServiceIndex::View& view) {
     const schemas::ScalingRule* rule = view.rule.rule ? &*view.rule.rule : nullptr;
     watcher::scaling::Service service{view.rule.rule, view.rule.why_not, {}};
     for (const auto& observed : Observe(view.pods, rule, nullptr, view.pod_groups)) {
       service.instances.push_back(observed.instance);
     }
-    return Decide(service, options_, now_);
+    return service;
+  }
+  watcher::scaling::Decision DecideAbout(const watcher::scaling::ServiceIndex::View& view) const {
+    return Decide(ServiceOf(view), options_, now_);
   }
 
-  // As the watcher does, whatever `rebalance` says.
   bool GrantAndWithdraw() {
     bool any = false;
     for (const watcher::scaling::ServiceKey& key : services_.services()) {
@@ -308,7 +354,9 @@ class Settling {
     auto step = std::find_if(told.steps.begin(), told.steps.end(), [&](const Step& one) {
       return one.action == *loss.action && one.why == loss.why;
     });
-    if (step == told.steps.end()) step = told.steps.insert(step, {*loss.action, {}, loss.why});
+    if (step == told.steps.end()) {
+      step = told.steps.insert(step, {*loss.action, {}, loss.why, loss.due});
+    }
     step->pods.push_back(inventory_.pods[pod].name);
   }
 
@@ -414,12 +462,19 @@ json::Json PlacedEntry(const json::Value& entry, const std::string& node,
 Settled SettlePart(const Ground& ground, const Part& part, Situation situation,
                    std::span<const size_t> pods, std::span<const size_t> nodes, Board& board,
                    const std::function<void()>& decided) {
+  const WatcherSettings& watcher = ground.snapshot.watcher;
+  situation.rebalance_after = watcher.rebalance_after;
+  InVain in_vain;
   for (int round = 1;; ++round) {
     const std::set<GroupName> may_widen = board.Decide(situation, pods, nodes);
     decided();
     Settling settling(ground, part, board);
     settling.Run();
-    if (round < kMaxRounds && settling.Widen(may_widen, situation.widened)) continue;
+    if (round < kMaxRounds) {
+      // The plugin waits for seconds before it takes more of a job, elastic scaling for a minute.
+      if (settling.Widen(may_widen, situation.widened)) continue;
+      if (watcher.rebalances && settling.GiveUp(situation, in_vain)) continue;
+    }
     Settled settled = settling.Tell(situation.explains);
     settled.others = board.others();
     return settled;

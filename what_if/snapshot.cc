@@ -24,14 +24,16 @@ struct List {
   bool required = true;
 };
 
-constexpr std::array<List, 6> kLists = {
+constexpr std::array<List, 8> kLists = {
     {{"nodes", &ClusterSnapshot::nodes, false},
      {"pods", &ClusterSnapshot::pods, true},
      {"podGroups", &ClusterSnapshot::pod_groups, true},
      {"faultReports", &ClusterSnapshot::fault_reports, true},
      {"scalingRules", &ClusterSnapshot::scaling_rules, true},
      // Most clusters have none, and snapshots of older programs do not.
-     {"faultConfig", &ClusterSnapshot::fault_config, true, false}}};
+     {"faultConfig", &ClusterSnapshot::fault_config, true, false},
+     {"pluginRecords", &ClusterSnapshot::plugin_records, true, false},
+     {"pluginRetries", &ClusterSnapshot::plugin_retries, true, false}}};
 
 // Adds faults with the places of what they are about. Places are looked for once, when there is
 // one.
@@ -76,6 +78,20 @@ void ReadHead(const Value& root, ClusterSnapshot& snapshot, Faults& faults) {
   } else {
     faults.Add("/taken", "taken", "the time at which it was taken is missing or not a time",
                "write a time as in 2026-12-31T12:00:00Z");
+  }
+}
+
+void ReadWatcher(const Value& root, ClusterSnapshot& snapshot, Faults& faults) {
+  const Value* watcher = json::Find(root, "watcher");
+  if (watcher == nullptr) return;
+  std::vector<std::string> wrong;
+  snapshot.watcher = ReadSettings(*watcher, wrong);
+  if (!json::IsObject(watcher)) {
+    faults.Add("/watcher", "watcher", "what mindgate's watcher does is not an object", kTakeAgain);
+  }
+  for (const std::string& member : wrong) {
+    faults.Add("/watcher/" + member, "watcher." + member,
+               "this is not a value that the configuration of mindgate may have", kTakeAgain);
   }
 }
 
@@ -124,6 +140,7 @@ tl::expected<ClusterSnapshot, json::Issues> ReadSnapshot(std::string_view text) 
   snapshot.documents.push_back(rows);
   Faults faults(text);
   ReadHead(document->root(), snapshot, faults);
+  ReadWatcher(document->root(), snapshot, faults);
   if (!faults.issues().empty()) return tl::make_unexpected(std::move(faults.issues()));
   for (const List& list : kLists) {
     const Value* objects = json::Find(document->root(), list.key);
@@ -141,6 +158,8 @@ tl::expected<ClusterSnapshot, json::Issues> ReadSnapshot(std::string_view text) 
   if (!faults.issues().empty()) return tl::make_unexpected(std::move(faults.issues()));
   snapshot.fault_config_unread =
       json::FindString(document->root(), "faultConfigUnread").value_or("");
+  snapshot.plugin_notes_unread =
+      json::FindString(document->root(), "pluginNotesUnread").value_or("");
   return snapshot;
 }
 

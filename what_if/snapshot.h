@@ -14,6 +14,7 @@
 #include "json/value.h"
 #include "kube/client.h"
 #include "schemas/config.h"
+#include "what_if/actors.h"
 
 namespace mindgate::what_if {
 
@@ -35,6 +36,12 @@ struct ClusterSnapshot {
   // The ConfigMap with the cluster's own fault codes, where there is one (faults::kConfigName).
   Objects fault_config{};
   std::string fault_config_unread{};  // why it could not be read; empty: it could
+  // What MindCluster's plugin noted of its restarts (watcher/rescheduling/plugin_records.h), where
+  // it did and may be read.
+  Objects plugin_records{};
+  Objects plugin_retries{};
+  std::string plugin_notes_unread{};  // why they could not be read; empty: they could
+  WatcherSettings watcher{};
   // What the objects are views of.
   std::vector<std::shared_ptr<const json::Document>> documents{};
 };
@@ -57,6 +64,7 @@ struct SnapshotOptions {
   // there.
   schemas::FaultSource fault_source = schemas::FaultSource::kAuto;
   schemas::PublicFaults public_faults{};
+  WatcherSettings watcher{};  // of the cluster, for the snapshot to have
   size_t max_bytes = kMaxSnapshot;
 };
 

@@ -23,8 +23,7 @@ constexpr std::string_view kPodLabels[] = {
     schemas::kLwsName,          schemas::kLwsGroup,        schemas::kLwsRevision,
     schemas::kInferServiceName, schemas::kInstanceSetName, schemas::kInstanceSetIndex,
     schemas::kTemplateHash};
-constexpr std::string_view kPodAnnotations[] = {schemas::kMinAvailable, schemas::kSpBlock,
-                                                schemas::kLwsSize};
+constexpr std::string_view kPodAnnotations[] = {schemas::kSpBlock, schemas::kLwsSize};
 
 void AddEach(const Path& map, const auto& keys, std::vector<Path>& paths) {
   for (const std::string_view key : keys) {
@@ -186,6 +185,12 @@ Kept FaultConfigEntries() {
   std::vector<Path> paths = {{"metadata", "name"}, {"metadata", "namespace"}};
   AddEach({"data"}, faults::kConfigKeys, paths);
   return {json::Projection(paths), Plain};
+}
+
+Kept PluginNoteEntries(std::string_view key) {
+  return {json::Projection(
+              {{"metadata", "name"}, {"metadata", "namespace"}, {"data", std::string(key)}}),
+          Plain};
 }
 
 Json EntryOf(const Kept& kept, const Json& object) {

@@ -20,9 +20,10 @@ struct Kept {
 Kept NodeEntries();
 Kept PodEntries();
 Kept PodGroupEntries();
-Kept ReportEntries();       // ConfigMaps in which MindCluster reports faults
-Kept ScalingRuleEntries();  // ConfigMaps with the key elastic_scaling.json
-Kept FaultConfigEntries();  // the ConfigMap with the cluster's own fault codes
+Kept ReportEntries();                          // ConfigMaps in which MindCluster reports faults
+Kept ScalingRuleEntries();                     // ConfigMaps with the key elastic_scaling.json
+Kept FaultConfigEntries();                     // the ConfigMap with the cluster's own fault codes
+Kept PluginNoteEntries(std::string_view key);  // a ConfigMap of MindCluster's plugin
 
 // The same of a whole object: for objects that come from elsewhere.
 json::Json EntryOf(const Kept& kept, const json::Json& object);
@@ -38,6 +39,6 @@ inline constexpr std::string_view kFaultAnnotations[] = {
     schemas::kAscendReal,        schemas::kRankIndex,
     schemas::kNeedVolcanoOpe,    schemas::kPodGroupAnnotation,
     schemas::kSchedulePolicy,    schemas::kRaBlock,
-    schemas::kAffinityConfig};
+    schemas::kAffinityConfig,    schemas::kMinAvailable};
 
 }  // namespace mindgate::what_if

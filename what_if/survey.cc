@@ -3,15 +3,20 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <optional>
 #include <span>
+#include <string>
 #include <tuple>
 #include <utility>
 
+#include "base/text.h"
 #include "faults/device_report.h"
 #include "faults/fault_store.h"
 #include "json/value.h"
 #include "schemas/names.h"
 #include "watcher/frame/nodes.h"
+#include "watcher/rescheduling/faulty_nodes.h"
+#include "watcher/rescheduling/plugin_records.h"
 #include "watcher/rescheduling/pod.h"
 #include "what_if/snapshot_fields.h"
 
@@ -25,7 +30,10 @@ using watcher::rescheduling::FaultType;
 using watcher::rescheduling::HasFailedContainer;
 using watcher::rescheduling::IsBound;
 using watcher::rescheduling::JobMetadata;
+using watcher::rescheduling::LastRestarts;
+using watcher::rescheduling::PluginRestart;
 using watcher::rescheduling::Respond;
+using watcher::rescheduling::RetriesLeft;
 using watcher::rescheduling::Task;
 
 // A PodGroup, by namespace and name.
@@ -78,8 +86,27 @@ bool HasChips(const Value& pod) {
 struct ReadJob {
   JobMetadata metadata{};
   bool asks_for_npus = false;
+  int64_t min_member = 1;
   std::vector<std::pair<std::string, const Value*>> pods{};  // by name
 };
+
+// As the plugin counts them: pods that it needs, and whether fewer have a node.
+bool IsIncomplete(const ReadJob& job) {
+  const int64_t needs =
+      job.min_member != 1 ? job.min_member
+                          : ParseGoInt(job.metadata.Annotation(schemas::kMinAvailable)).value_or(1);
+  const auto placed = std::count_if(job.pods.begin(), job.pods.end(), [](const auto& pod) {
+    return !json::TextAt(pod.second, {"spec", "nodeName"}).empty();
+  });
+  return placed < std::max<int64_t>(1, needs);
+}
+
+template <typename T>
+std::optional<T> FindJob(const std::map<std::string, T, std::less<>>& of_jobs,
+                         const GroupKey& key) {
+  const auto found = of_jobs.find(key.first + "/" + key.second);
+  return found == of_jobs.end() ? std::nullopt : std::optional(found->second);
+}
 
 // Where each serial number is, but for those that several nodes have.
 std::map<std::string, std::string> NodesBySerial(const ClusterSnapshot& snapshot) {
@@ -146,6 +173,12 @@ SurveyedFaults FaultsIn(const ClusterSnapshot& snapshot) {
     if (!node.empty() && !nodes.contains(node) && IsBound(*pod)) found.gone.insert(std::move(node));
   }
   found.not_ready.insert(found.gone.begin(), found.gone.end());
+  if (!snapshot.plugin_notes_unread.empty()) {
+    found.problems.push_back(
+        "what MindCluster's plugin noted of its restarts cannot be read, so that each job counts "
+        "as one that it examines at once: " +
+        snapshot.plugin_notes_unread);
+  }
   return found;
 }
 
@@ -166,7 +199,8 @@ std::shared_ptr<const faults::FaultTable> CodesIn(const ClusterSnapshot& snapsho
   return {std::shared_ptr<const void>(), &shipped};
 }
 
-Jobs::Jobs(const ClusterSnapshot& snapshot) {
+Jobs::Jobs(const ClusterSnapshot& snapshot)
+    : taken_(snapshot.taken), nodes_(snapshot.nodes.size()), watcher_(snapshot.watcher) {
   std::map<GroupKey, ReadJob> read;
   for (const Value* object : snapshot.pod_groups) {
     const Value* metadata = json::Find(object, "metadata");
@@ -174,6 +208,7 @@ Jobs::Jobs(const ClusterSnapshot& snapshot) {
     job.metadata.AddLabels(FaultLabelsOf(metadata));
     job.metadata.AddAnnotations(FaultAnnotationsOf(metadata));
     job.asks_for_npus = AsksForNpus(*object);
+    job.min_member = json::AsInt(json::FindPath(*object, {"spec", "minMember"})).value_or(1);
   }
   for (const Value* pod : snapshot.pods) {
     const Value* metadata = json::Find(pod, "metadata");
@@ -181,6 +216,10 @@ Jobs::Jobs(const ClusterSnapshot& snapshot) {
     // The scheduler knows no other job.
     if (job != read.end()) job->second.pods.emplace_back(json::TextAt(metadata, {"name"}), pod);
   }
+  std::map<std::string, PluginRestart, std::less<>> restarts;
+  std::map<std::string, int64_t, std::less<>> retries;
+  for (const Value* map : snapshot.plugin_records) restarts.merge(LastRestarts(*map));
+  for (const Value* map : snapshot.plugin_retries) retries.merge(RetriesLeft(*map));
   for (auto& [key, job] : read) {
     if (job.pods.empty()) continue;
     std::stable_sort(job.pods.begin(), job.pods.end(),
@@ -195,7 +234,19 @@ Jobs::Jobs(const ClusterSnapshot& snapshot) {
       kept.pods.push_back(pod);
     }
     kept.policy = job.metadata.Policy(job.asks_for_npus || any_has_chips);
+    kept.memory = {FindJob(restarts, key), IsIncomplete(job), FindJob(retries, key)};
   }
+}
+
+// As the watcher counts them (watcher/rescheduling/faulty_nodes.h).
+bool Jobs::TooManyFaults(const SurveyedFaults& faults) const {
+  size_t faulty = faults.not_ready.size();
+  for (const auto& [node, found] : faults.nodes) {
+    if (found.TakesPods() && !faults.not_ready.contains(node)) ++faulty;
+  }
+  const size_t all = nodes_ + faults.gone.size();
+  return faulty > watcher::rescheduling::FaultyNodes::kFew &&
+         faulty * 100 > all * static_cast<size_t>(watcher_.max_faulty_nodes);
 }
 
 Consequences Jobs::Of(const SurveyedFaults& faults, std::span<const Value* const> pods) const {
@@ -213,6 +264,7 @@ Consequences Jobs::Of(const SurveyedFaults& faults, std::span<const Value* const
   std::sort(found.pods.begin(), found.pods.end(), [](const SurveyedPod& a, const SurveyedPod& b) {
     return std::tie(a.ns, a.task.pod) < std::tie(b.ns, b.task.pod);
   });
+  std::optional<bool> too_many;  // counted when it matters
   for (const GroupKey& key : concerned) {
     const auto known = jobs_.find(key);
     if (known == jobs_.end()) continue;
@@ -221,8 +273,13 @@ Consequences Jobs::Of(const SurveyedFaults& faults, std::span<const Value* const
       job.tasks.push_back(TaskOf(*pod));
       job.types.push_back(Classify(job.tasks.back(), job.policy, {faults.nodes, faults.not_ready}));
     }
-    job.response = Respond(job.tasks, job.types, job.policy);
-    if (job.response.reason != FaultType::kHealthy) found.jobs.push_back(std::move(job));
+    const PluginMemory& memory = known->second.memory;
+    job.response = Respond(job.tasks, job.types, job.policy, memory.retries_left);
+    if (job.response.reason == FaultType::kHealthy) continue;
+    if (!too_many) too_many = TooManyFaults(faults);
+    job.due = DueOf(job.response, job.policy, memory, watcher_, *too_many, taken_);
+    job.plugin_restarted = memory.restarted;
+    found.jobs.push_back(std::move(job));
   }
   return found;
 }

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <cstddef>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -11,6 +13,7 @@
 #include "faults/codes.h"
 #include "faults/node_faults.h"
 #include "watcher/rescheduling/response.h"
+#include "what_if/actors.h"
 #include "what_if/snapshot.h"
 
 namespace mindgate::what_if {
@@ -30,6 +33,9 @@ struct SurveyedJob {
   watcher::rescheduling::Response response;
   watcher::rescheduling::FaultPolicy policy{};
   std::vector<watcher::rescheduling::FaultType> types{};  // of the tasks
+  Due due{};                                              // who responds, and when
+  // By MindCluster's plugin, the last time.
+  std::optional<watcher::rescheduling::PluginRestart> plugin_restarted{};
 };
 
 // The faults of a cluster at one moment.
@@ -73,7 +79,13 @@ class Jobs {
   struct Job {
     std::vector<const json::Value*> pods{};  // by name
     watcher::rescheduling::FaultPolicy policy{};
+    PluginMemory memory{};
   };
+  bool TooManyFaults(const SurveyedFaults& faults) const;
+
+  const Time taken_;
+  const size_t nodes_;  // that the cluster has
+  const WatcherSettings watcher_;
   std::map<std::pair<std::string, std::string>, Job> jobs_;  // by namespace and PodGroup
 };
 

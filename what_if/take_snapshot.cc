@@ -1,12 +1,17 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <string>
 #include <utility>
+#include <vector>
 
+#include "base/text.h"
 #include "faults/codes.h"
 #include "faults/fault_store.h"
 #include "json/value.h"
 #include "schemas/names.h"
+#include "watcher/rescheduling/plugin_records.h"
+#include "what_if/actors.h"
 #include "what_if/snapshot.h"
 #include "what_if/snapshot_fields.h"
 
@@ -54,18 +59,20 @@ class Taking {
     if (read) read = ReadPodGroups();
     if (read && options_.scaling_rules) read = ReadRules();
     if (read) read = ReadFaultConfig();
+    if (read) read = ReadPluginNotes();
     if (!read) return tl::make_unexpected(read.error());
     return "{\"kind\": \"Snapshot\", \"version\": " + std::to_string(kSnapshotVersion) +
            ", \"taken\": \"" + FormatTime(now) + "\",\n\"nodes\": [" + nodes_.text +
            "],\n\"pods\": [" + pods_.text + "],\n\"podGroups\": [" + pod_groups_.text +
            "],\n\"faultReports\": [" + reports_.text + "],\n\"scalingRules\": [" + rules_.text +
-           "]" + fault_config_ + "}\n";
+           "]" + fault_config_ + plugin_notes_ +
+           ",\n\"watcher\": " + SettingsJson(options_.watcher).dump() + "}\n";
   }
 
  private:
   size_t size() const {
     return nodes_.text.size() + pods_.text.size() + pod_groups_.text.size() + reports_.text.size() +
-           rules_.text.size() + fault_config_.size();
+           rules_.text.size() + fault_config_.size() + plugin_notes_.size();
   }
 
   // `wanted` says of each object whether it is kept; empty: all are.
@@ -146,17 +153,45 @@ class Taking {
     return {};
   }
 
+  // A ConfigMap as a list of one: `"key": [...]`. Nothing: it is not there.
+  kube::Answer<std::string> ReadOne(std::string_view ns, std::string_view name, const Kept& kept,
+                                    const std::string& key) {
+    const auto read = client_.Get(kube::resources::kConfigMaps, ns, name, kept.read, stop_);
+    if (!read && read.error().reason == kube::Reason::kNotFound) return std::string();
+    if (!read) return tl::make_unexpected(read.error());
+    Lines lines;
+    lines.Add(kept.entry(read->root()));
+    return ",\n\"" + key + "\": [" + lines.text + "]";
+  }
+
   // Who may not read it can still know all else.
   kube::Answer<void> ReadFaultConfig() {
-    const Kept kept = FaultConfigEntries();
-    const auto read = client_.Get(kube::resources::kConfigMaps, faults::kConfigNamespace,
-                                  faults::kConfigName, kept.read, stop_);
-    if (read) {
-      Lines lines;
-      lines.Add(kept.entry(read->root()));
-      fault_config_ = ",\n\"faultConfig\": [" + lines.text + "]";
-    } else if (read.error().reason != kube::Reason::kNotFound) {
-      fault_config_ = ",\n\"faultConfigUnread\": " + json::Json(read.error().message).dump();
+    const auto read =
+        ReadOne(faults::kConfigNamespace, faults::kConfigName, FaultConfigEntries(), "faultConfig");
+    fault_config_ =
+        read ? *read : ",\n\"faultConfigUnread\": " + json::Json(read.error().message).dump();
+    if (size() <= options_.max_bytes) return {};
+    return TooLarge();
+  }
+
+  // Likewise.
+  kube::Answer<void> ReadPluginNotes() {
+    namespace plugin = watcher::rescheduling;
+    std::vector<std::string> unread;
+    const auto read = [&](std::string_view ns, std::string_view name, std::string_view key,
+                          const std::string& list) {
+      const auto one = ReadOne(ns, name, PluginNoteEntries(key), list);
+      if (one) {
+        plugin_notes_ += *one;
+      } else {
+        unread.push_back("ConfigMap " + std::string(ns) + "/" + std::string(name) + ": " +
+                         one.error().message);
+      }
+    };
+    read(plugin::kRecordsNamespace, plugin::kRecordsName, plugin::kRecordsKey, "pluginRecords");
+    read(plugin::kRetriesNamespace, plugin::kRetriesName, plugin::kRetriesKey, "pluginRetries");
+    if (!unread.empty()) {
+      plugin_notes_ += ",\n\"pluginNotesUnread\": " + json::Json(Join(unread, "; ")).dump();
     }
     if (size() <= options_.max_bytes) return {};
     return TooLarge();
@@ -177,6 +212,7 @@ class Taking {
   Lines reports_;
   Lines rules_;
   std::string fault_config_;     // with its key
+  std::string plugin_notes_;     // with their keys
   faults::FaultStore clusterd_;  // what ClusterD says
   std::set<RuleName> named_;
 };

@@ -4,11 +4,10 @@
 
 namespace mindgate::cli {
 
-std::string EvictedText(std::chrono::seconds grace_over_time) {
-  const auto minutes = grace_over_time.count() / 60;
-  const bool whole = grace_over_time.count() % 60 == 0 && minutes > 0 && minutes < 60;
-  return "evicted, and deleted by force after " +
-         (whole ? Counted(minutes, "minute") : FormatDuration(grace_over_time));
+std::string AfterText(std::chrono::seconds duration) {
+  const auto minutes = duration.count() / 60;
+  const bool whole = duration.count() % 60 == 0 && minutes > 0 && minutes < 60;
+  return "after " + (whole ? Counted(minutes, "minute") : FormatDuration(duration));
 }
 
 }  // namespace mindgate::cli

@@ -60,6 +60,17 @@ std::string ReadAll(std::istream& in) {
 
 }  // namespace
 
+what_if::SnapshotOptions SnapshotOptionsOf(const doctor::WatcherState& watcher) {
+  what_if::SnapshotOptions options{.public_faults = watcher.rescheduling.public_faults};
+  options.watcher =
+      what_if::SettingsOf(watcher.rescheduling, watcher.settings, watcher.grace_over_time);
+  if (!watcher.leader && !watcher.leader_is_unknown) {  // nobody acts
+    options.watcher.rescheduling = schemas::ReschedulingMode::kOff;
+    options.watcher.rebalances = false;
+  }
+  return options;
+}
+
 std::optional<what_if::ClusterSnapshot> ReadCluster(kube::Client& client, Time now,
                                                     const what_if::SnapshotOptions& options,
                                                     Streams& io) {
@@ -83,7 +94,7 @@ int RunSnapshot(const SnapshotCommandOptions& options, Streams& io) {
   if (connection == nullptr) return kExitUnusable;
   const Time now = clock.WallNow();
   kube::Client& client = connection->client();
-  auto text = TakeText(client, now, {.public_faults = WatcherOf(client, now).public_faults}, io);
+  auto text = TakeText(client, now, SnapshotOptionsOf(WatcherOf(client, now)), io);
   if (!text) return kExitUnusable;
   if (options.output == "-") {
     io.out << *text;
@@ -106,7 +117,8 @@ void AddSnapshot(CLI::App& parent, Streams& io, int& exit_code) {
   AddClusterFlags(*command, options->cluster);
   command->footer(
       R"(The snapshot is one JSON document with nodes, pods, PodGroups, fault reports and scaling rules of all namespaces,
-and of each only what decisions about faults, placement and scaling read. It holds no Secrets, no environment
+and of each only what decisions about faults, placement and scaling read, with what MindCluster's plugin noted
+of its restarts and what mindgate's watcher does. It holds no Secrets, no environment
 variables and no volumes. Only its owner can read the file. `mindgate what-if --snapshot` reads it.
 Exit codes: 0 success, 1 the file cannot be written, 2 the cluster cannot be read.
 

@@ -5,6 +5,7 @@
 
 #include "base/time.h"
 #include "cli/console/streams.h"
+#include "doctor/installation.h"
 #include "kube/access.h"
 #include "kube/client.h"
 #include "what_if/snapshot.h"
@@ -20,6 +21,9 @@ struct SnapshotCommandOptions {
 // read. Returns kExitUnusable if the cluster cannot be read, kExitDenied if the file cannot be
 // written.
 int RunSnapshot(const SnapshotCommandOptions& options, Streams& io);
+
+// With what the watcher of the cluster does, and the public faults that it reads.
+what_if::SnapshotOptions SnapshotOptionsOf(const doctor::WatcherState& watcher);
 
 // The cluster as a snapshot. Nothing if it cannot be read; `io.err` says why.
 std::optional<what_if::ClusterSnapshot> ReadCluster(kube::Client& client, Time now,

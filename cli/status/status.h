@@ -43,9 +43,8 @@ tl::expected<StatusReport, std::string> LookAtScaling(Connection& connection, co
 // kExitNotFound if a named service was not found. With `watch`, runs until SIGTERM or SIGINT.
 int RunStatus(const StatusOptions& options, Streams& io);
 
-// "evicted, and deleted by force after 15 minutes": what becomes of pods under fault-scheduling
-// grace. `grace_over_time` is that of mindgate.yaml.
-std::string EvictedText(std::chrono::seconds grace_over_time);
+// "after 15 minutes", "after 1m30s".
+std::string AfterText(std::chrono::seconds duration);
 
 // Shows how the application that the one name of `options` means is; nothing when there is none.
 // Returns kExitDone for a healthy application, else kExitDenied; kExitNotFound when it goes while

@@ -79,9 +79,10 @@ Decisions DecisionsOf(Connection& connection, const Health& health, Time now,
   what_if::SnapshotOptions reports{.scaling_rules = false};
   if (decisions.scaling) {
     const doctor::WatcherState& of_watcher = decisions.scaling->watcher;
-    decisions.fault_source = of_watcher.fault_source;
+    decisions.fault_source = of_watcher.rescheduling.fault_source;
     decisions.grace_over_time = of_watcher.grace_over_time;
-    reports.public_faults = of_watcher.public_faults;
+    reports = SnapshotOptionsOf(of_watcher);
+    reports.scaling_rules = false;
   }
   reports.fault_source = decisions.fault_source;
   decisions.faults = FaultsOf(connection.client(), health, now, reports, stop, why_not);

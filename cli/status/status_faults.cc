@@ -24,6 +24,7 @@ using faults::HardwareFaults;
 using faults::NodeFaults;
 using faults::NodeStatus;
 using schemas::FaultSource;
+using watcher::rescheduling::PluginRestart;
 using watcher::rescheduling::Response;
 using watcher::rescheduling::Step;
 using what_if::Survey;
@@ -191,23 +192,27 @@ std::vector<std::string> PodsOf(const SurveyedJob& job) {
   return pods;
 }
 
-// "2 of 4 pods are evicted (fault-scheduling is grace): p0, p1"
+// "MindCluster's plugin evicts 2 of 4 pods (fault-scheduling is grace): p0, p1"
 std::string WhatHappens(const SurveyedJob& job, std::chrono::seconds grace_over_time) {
   const Response& response = job.response;
   const std::vector<std::string> pods = PodsOf(job);
+  const std::string who(what_if::ActorText(job.due.by));
   const std::string count =
       std::to_string(pods.size()) + " of " + Counted(std::ssize(job.tasks), "pod");
-  const std::string verb = pods.size() == 1 ? " is " : " are ";
-  const std::string why = " (" + response.why + "): " + Join(pods, ", ");
+  const std::string when = " " + what_if::WhenText(job.due);
+  const bool later = job.due.within > std::chrono::seconds(0);
+  const std::string why = " (" + response.why + (job.due.why.empty() ? "" : "; " + job.due.why) +
+                          "): " + Join(pods, ", ");
   switch (response.step) {
     case Step::kNothing:
       return "nothing: " + response.why;
     case Step::kDelete:
-      return count + verb + "deleted" + why;
+      return who + " deletes " + count + when + why;
     case Step::kEvict:
-      return count + verb + EvictedText(grace_over_time) + why;
+      return who + " evicts " + count + (later ? when : "") + ", and deletes " +
+             (pods.size() == 1 ? "it" : "them") + " by force " + AfterText(grace_over_time) + why;
     case Step::kAnnotate:
-      return count + verb + "annotated" + why;
+      return who + " annotates " + count + when + why;
     case Step::kFails:
       return "it cannot be restarted: " + response.why;
   }
@@ -230,13 +235,25 @@ std::string_view StepName(Step step) {
   return "";
 }
 
-void PrintJobTable(const Survey& survey, std::chrono::seconds grace_over_time, const Paint& paint,
-                   std::ostream& out) {
-  Table table({"JOB", "FAULT", "WHAT MINDCLUSTER DOES"});
+// "3m ago: p0, p1"
+std::string RecordText(const std::optional<PluginRestart>& restart, Time now) {
+  if (!restart) return "<no record>";
+  const std::vector<std::string> pods(restart->faulty.begin(), restart->faulty.end());
+  return AgeText(now - restart->time) + " ago" + (pods.empty() ? "" : ": " + Join(pods, ", "));
+}
+
+OrderedJson RecordJson(const std::optional<PluginRestart>& restart) {
+  if (!restart) return nullptr;
+  return {{"time", FormatTime(restart->time)}, {"faultyPods", restart->faulty}};
+}
+
+void PrintJobTable(const Survey& survey, std::chrono::seconds grace_over_time, Time now,
+                   const Paint& paint, std::ostream& out) {
+  Table table({"JOB", "FAULT", "PLUGIN RESTARTED", "WHAT HAPPENS"});
   for (const SurveyedJob& job : survey.jobs) {
     table.Add({job.ns + "/" + job.pod_group,
                std::string(watcher::rescheduling::FaultTypeName(job.response.reason)),
-               WhatHappens(job, grace_over_time)});
+               RecordText(job.plugin_restarted, now), WhatHappens(job, grace_over_time)});
   }
   if (table.empty()) return;
   out << "\n";
@@ -292,7 +309,11 @@ OrderedJson JobJson(const SurveyedJob& job) {
           {"fault", watcher::rescheduling::FaultTypeName(job.response.reason)},
           {"step", StepName(job.response.step)},
           {"of", PodsOf(job)},
-          {"why", job.response.why}};
+          {"why", job.response.why},
+          {"by", what_if::ActorName(job.due.by)},
+          {"withinSeconds", job.due.within.count()},
+          {"later", job.due.why},
+          {"pluginRestarted", RecordJson(job.plugin_restarted)}};
 }
 
 }  // namespace
@@ -333,7 +354,7 @@ void PrintFaultTable(const Survey& survey, FaultSource source, std::chrono::seco
   } else {
     table.Print(paint, out);
   }
-  PrintJobTable(survey, grace_over_time, paint, out);
+  PrintJobTable(survey, grace_over_time, now, paint, out);
 }
 
 OrderedJson FaultJson(const Survey& survey) {
@@ -371,11 +392,11 @@ int RunFaultStatus(const StatusOptions& options, Streams& io) {
   if (connection == nullptr) return kExitUnusable;
   const Time now = clock.WallNow();
   const doctor::WatcherState of_watcher = WatcherOf(connection->client(), now);
-  const FaultSource source = options.fault_source.value_or(of_watcher.fault_source);
-  const auto snapshot = ReadCluster(
-      connection->client(), now,
-      {.scaling_rules = false, .fault_source = source, .public_faults = of_watcher.public_faults},
-      io);
+  what_if::SnapshotOptions reports = SnapshotOptionsOf(of_watcher);
+  reports.scaling_rules = false;
+  const FaultSource source = options.fault_source.value_or(of_watcher.rescheduling.fault_source);
+  reports.fault_source = source;
+  const auto snapshot = ReadCluster(connection->client(), now, reports, io);
   if (!snapshot) return kExitUnusable;
   Survey survey = what_if::SurveyOf(*snapshot, what_if::FaultsIn(*snapshot));
   const auto table = what_if::CodesIn(*snapshot, survey.problems);

@@ -27,9 +27,13 @@ namespace {
 struct Ground {
   what_if::ClusterSnapshot snapshot;
   std::string ns;
-  std::chrono::seconds grace_over_time;
   schemas::Config config;
 };
+
+// A configuration that is given counts instead of that of the running watcher.
+what_if::WatcherSettings SettingsOf(const schemas::Config& config) {
+  return what_if::SettingsOf(config.rescheduling, config.elastic_scaling, config.grace_over_time);
+}
 
 std::optional<Ground> ReadGround(const WhatIfOptions& options, Streams& io) {
   auto config = offline::LoadConfigFile(options.config_file, io.err);
@@ -38,21 +42,18 @@ std::optional<Ground> ReadGround(const WhatIfOptions& options, Streams& io) {
   if (!options.snapshot.empty()) {
     auto snapshot = ReadSnapshotFile(options.snapshot, io);
     if (!snapshot) return std::nullopt;
-    const std::chrono::seconds grace_over_time = config->grace_over_time;
-    return Ground{*std::move(snapshot), given.empty() ? "default" : given, grace_over_time,
-                  *std::move(config)};
+    if (!options.config_file.empty()) snapshot->watcher = SettingsOf(*config);
+    return Ground{*std::move(snapshot), given.empty() ? "default" : given, *std::move(config)};
   }
   const SystemClock clock;
   const auto connection = Connect(options.cluster, clock, ForPeople(), io);
   if (connection == nullptr) return std::nullopt;
   const Time now = clock.WallNow();
   kube::Client& client = connection->client();
-  const doctor::WatcherState of_watcher = WatcherOf(client, now);
-  auto snapshot = ReadCluster(client, now, {.public_faults = of_watcher.public_faults}, io);
+  auto snapshot = ReadCluster(client, now, SnapshotOptionsOf(WatcherOf(client, now)), io);
   if (!snapshot) return std::nullopt;
-  const std::chrono::seconds grace_over_time =
-      options.config_file.empty() ? of_watcher.grace_over_time : config->grace_over_time;
-  return Ground{*std::move(snapshot), connection->ns(), grace_over_time, *std::move(config)};
+  if (!options.config_file.empty()) snapshot->watcher = SettingsOf(*config);
+  return Ground{*std::move(snapshot), connection->ns(), *std::move(config)};
 }
 
 // The manifests after admission; nothing if one is invalid or would be denied. Nothing that is
@@ -159,7 +160,7 @@ int RunWhatIf(const WhatIfOptions& options, Streams& io) {
                             what_if::Sentences(*hypothesis),
                             options.manifests,
                             answer,
-                            ground->grace_over_time,
+                            ground->snapshot.watcher.grace_over_time,
                             options.output == "wide",
                             DrainsOneByOne(options, *ground, *hypothesis, answer)};
   if (options.output == "json") {

@@ -29,26 +29,34 @@ constexpr size_t kMaxNamed = 8;
 
 std::string Listed(const std::vector<std::string>& texts) { return JoinFirst(texts, kMaxNamed); }
 
-std::string ActionText(Action action, std::chrono::seconds grace_over_time) {
-  switch (action) {
+// "MindCluster's plugin deletes 2 pods at once".
+std::string StepText(const what_if::Step& step, std::chrono::seconds grace_over_time) {
+  const std::string who(what_if::ActorText(step.due.by));
+  const std::string pods = Counted(static_cast<int64_t>(step.pods.size()), "pod");
+  const std::string when = what_if::WhenText(step.due);
+  const bool later = step.due.within > std::chrono::seconds(0);
+  switch (step.action) {
     case Action::kDeleted:
-      return "deleted at once";
+      return who + " deletes " + pods + " " + when;
     case Action::kEvicted:
-      return EvictedText(grace_over_time);
+      return who + " evicts " + pods + (later ? " " + when : "") + ", and deletes " +
+             (step.pods.size() == 1 ? "it" : "them") + " by force " + AfterText(grace_over_time);
     case Action::kAnnotated:
-      return "annotated, for infer-operator to replace";
+      return who + " annotates " + pods + " " + when + ", for infer-operator to replace";
     case Action::kDrained:
-      return "evicted";
+      return who + " evicts " + pods;
     case Action::kMovedByKubernetes:
-      return "evicted by Kubernetes after 5 minutes";
+      return who + " evicts " + pods + " " + AfterText(step.due.within);
     case Action::kDeletedByKubernetes:
-      return "deleted by Kubernetes about a minute after the Node went";
+      return who + " deletes " + pods + " about a minute after the Node went";
     case Action::kRecreated:
-      return "recreated";
+      return who + " recreates " + pods;
     case Action::kUntouched:
-      return "left alone";
+      return who + " moves " + pods;
     case Action::kFails:
-      return "not restarted, though MindCluster tries";
+      return "MindCluster's plugin tries to restart " + pods + ", and cannot";
+    case Action::kGivenUp:
+      return who + " gives up " + pods + " " + when;
   }
   return "";
 }
@@ -140,8 +148,11 @@ OrderedJson ForecastJson(const Forecast& forecast) {
     }
     OrderedJson steps = OrderedJson::array();
     for (const what_if::Step& step : instance.steps) {
-      steps.push_back(
-          {{"step", what_if::ActionName(step.action)}, {"pods", step.pods}, {"why", step.why}});
+      steps.push_back({{"step", what_if::ActionName(step.action)},
+                       {"by", what_if::ActorName(step.due.by)},
+                       {"withinSeconds", step.due.within.count()},
+                       {"pods", step.pods},
+                       {"why", step.why}});
     }
     OrderedJson moves = OrderedJson::array();
     for (const Move& move : instance.moves) {
@@ -215,9 +226,8 @@ std::vector<std::pair<std::string, std::string>> InstanceRows(
                                  Listed(hits));
   }
   for (const what_if::Step& step : instance.steps) {
-    rows.emplace_back("then", Number(step.pods.size(), "pod is ", "pods are ") +
-                                  ActionText(step.action, grace_over_time) + " (" + step.why +
-                                  "): " + Listed(step.pods));
+    rows.emplace_back(
+        "then", StepText(step, grace_over_time) + " (" + step.why + "): " + Listed(step.pods));
   }
   std::vector<std::string> placed;
   std::vector<std::string> homeless;

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <nlohmann/json.hpp>
 
 #include "base/clock.h"
@@ -198,12 +199,12 @@ TEST_F(StatusFaults, SaysWhatHappensToJobs) {
   PutJob("healthy", {{"fault-scheduling", "force"}}, {"n6"});
   const std::string out = Run().out;
   EXPECT_EQ(out.substr(out.find("\n\n") + 2),
-            R"(JOB       FAULT           WHAT MINDCLUSTER DOES
-infer/a   CardUnhealthy   3 of 3 pods are deleted (fault-scheduling is force): a-0, a-1, a-2
-infer/b   CardUnhealthy   1 of 2 pods is evicted, and deleted by force after 15 minutes (fault-scheduling is grace): b-1
-infer/c   CardUnhealthy   it cannot be restarted: fault-scheduling is "Force", which is not a value
-infer/d   CardUnhealthy   1 of 1 pod is annotated (fault-scheduling is external-grace): d-0
-infer/e   CardUnhealthy   nothing: fault-scheduling is off or not written
+            R"(JOB       FAULT           PLUGIN RESTARTED   WHAT HAPPENS
+infer/a   CardUnhealthy   <no record>        MindCluster's plugin deletes 3 of 3 pods at once (fault-scheduling is force): a-0, a-1, a-2
+infer/b   CardUnhealthy   <no record>        MindCluster's plugin evicts 1 of 2 pods, and deletes it by force after 15 minutes (fault-scheduling is grace): b-1
+infer/c   CardUnhealthy   <no record>        it cannot be restarted: fault-scheduling is "Force", which is not a value
+infer/d   CardUnhealthy   <no record>        MindCluster's plugin annotates 1 of 1 pod at once (fault-scheduling is external-grace): d-0
+infer/e   CardUnhealthy   <no record>        nothing: fault-scheduling is off or not written
 
 CODE       WHAT MAKES IT WORSE
 80E18005   3 times in 24h: ManuallySeparateNPU, until a person releases the chip
@@ -215,7 +216,48 @@ CODE       WHAT MAKES IT WORSE
                                    {"fault", "CardUnhealthy"},
                                    {"step", "evict"},
                                    {"of", {"b-1"}},
-                                   {"why", "fault-scheduling is grace"}}));
+                                   {"why", "fault-scheduling is grace"},
+                                   {"by", "plugin"},
+                                   {"withinSeconds", 0},
+                                   {"later", ""},
+                                   {"pluginRestarted", nullptr}}));
+}
+
+// A job that the plugin is restarting waits for it, or for mindgate's takeover.
+TEST_F(StatusFaults, SaysWhoActsAndWhen) {
+  PutReport("mindx-dl", "cluster-info-device-0", "mx-consumer-volcano",
+            {{"cluster-info-device-0", kDevices}});
+  PutNode("n7", "True");
+  PutJob("a", {{"fault-scheduling", "force"}}, {"n7"});
+  Json group = server.Find(resources::kPodGroups, "infer", "a");
+  group["spec"]["minMember"] = 2;
+  server.Put(resources::kPodGroups, group);
+  // In whole minutes as it is printed, for half a minute from now on.
+  const Time restarted = SystemClock().WallNow() - std::chrono::seconds(12 * 60 + 30);
+  const Json records = {{"infer/a",
+                         {{"RescheduleRecords",
+                           {{{"RescheduleTimeStamp", restarted.time_since_epoch().count()},
+                             {"ReasonOfTask", {{{"PodName", "a-9"}}}}}}}}}};
+  server.Put(resources::kConfigMaps,
+             {{"metadata", {{"namespace", "mindx-dl"}, {"name", "job-reschedule-reason"}}},
+              {"data", {{"recent-reschedule-records", records.dump()}}}});
+  EXPECT_THAT(Run().out, ::testing::ContainsRegex(
+                             "infer/a   CardUnhealthy   12m ago: a-9       MindCluster's plugin "
+                             "deletes 1 of 1 pod in 7m[0-9]+s at the latest \\(fault-scheduling is "
+                             "force; MindCluster's plugin has been restarting the job since .*Z "
+                             "and examines it again then\\): a-0\n"));
+  PutWatcher("rescheduling: {mode: takeover, takeoverAfter: 20s}");
+  EXPECT_EQ(Json::parse(Run({"-o", "json"}).out)["jobs"][0]["by"], "plugin")
+      << "no watcher has the Lease";
+  server.Put(
+      resources::kLeases,
+      {{"metadata", {{"namespace", "mindgate-system"}, {"name", "mindgate-watcher"}}},
+       {"spec", {{"holderIdentity", "w"}, {"renewTime", FormatTime(SystemClock().WallNow())}}}});
+  Json job = Json::parse(Run({"-o", "json"}).out)["jobs"][0];
+  EXPECT_EQ(job["by"], "watcher");
+  EXPECT_EQ(job["withinSeconds"], 20);
+  EXPECT_EQ(job["pluginRestarted"],
+            (Json{{"time", FormatTime(restarted)}, {"faultyPods", {"a-9"}}}));
 }
 
 // Of the watcher's Events those about faults.

@@ -112,11 +112,10 @@ TEST(WhatIf, ColorsTheVerdict) {
 }
 
 TEST(WhatIf, ForcesPodsAfterTheGraceOverTimeOfTheConfiguration) {
-  EXPECT_EQ(EvictedText(std::chrono::minutes(15)),
-            "evicted, and deleted by force after 15 minutes");
-  EXPECT_EQ(EvictedText(std::chrono::seconds(60)), "evicted, and deleted by force after 1 minute");
-  EXPECT_EQ(EvictedText(std::chrono::seconds(90)), "evicted, and deleted by force after 1m30s");
-  EXPECT_EQ(EvictedText(std::chrono::hours(1)), "evicted, and deleted by force after 1h");
+  EXPECT_EQ(AfterText(std::chrono::minutes(15)), "after 15 minutes");
+  EXPECT_EQ(AfterText(std::chrono::seconds(60)), "after 1 minute");
+  EXPECT_EQ(AfterText(std::chrono::seconds(90)), "after 1m30s");
+  EXPECT_EQ(AfterText(std::chrono::hours(1)), "after 1h");
   SmallCluster cluster;
   cluster.Node("n0");
   cluster.Group("pg", "Job/train", 1, {{"fault-scheduling", "grace"}});
@@ -133,10 +132,10 @@ TEST(WhatIf, ForcesPodsAfterTheGraceOverTimeOfTheConfiguration) {
   folder.Write("s.json", snapshot.dump());
   folder.Write("grace.yaml", "graceOverTime: 10m\n");
   const std::vector<std::string> question = {"what-if", "--card", "n0/0", "--snapshot", "s.json"};
-  EXPECT_THAT(Cli(question).out, HasSubstr("deleted by force after 15 minutes"));
+  EXPECT_THAT(Cli(question).out, HasSubstr("deletes it by force after 15 minutes"));
   std::vector<std::string> configured = question;
   configured.insert(configured.end(), {"--config", "grace.yaml"});
-  EXPECT_THAT(Cli(configured).out, HasSubstr("deleted by force after 10 minutes"));
+  EXPECT_THAT(Cli(configured).out, HasSubstr("deletes it by force after 10 minutes"));
 }
 
 TEST(WhatIf, EscapesWhatItShowsAsHtml) {

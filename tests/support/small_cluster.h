@@ -98,6 +98,18 @@ class SmallCluster {
     return *this;
   }
 
+  // MindCluster's plugin noted that it restarted the job so many seconds ago.
+  SmallCluster& Restarted(const std::string& pod_group, int64_t seconds_ago,
+                          const std::vector<std::string>& faulty) {
+    Json tasks = Json::array();
+    for (const std::string& pod : faulty) tasks.push_back({{"PodName", pod}});
+    records[std::string(kNs) + "/" + pod_group] = {
+        {"RescheduleRecords",
+         {{{"RescheduleTimeStamp", Taken().time_since_epoch().count() - seconds_ago},
+           {"ReasonOfTask", std::move(tasks)}}}}};
+    return *this;
+  }
+
   // The shapes of a scaling rule, the largest first: {{"g0", 2}, {"g1", 1}}.
   SmallCluster& Rule(const std::string& name,
                      const std::vector<std::vector<std::pair<std::string, int>>>& shapes) {
@@ -130,7 +142,8 @@ class SmallCluster {
   // Of the objects as they are, with all of their members.
   what_if::ClusterSnapshot Snapshot() const {
     what_if::ClusterSnapshot snapshot;
-    snapshot.taken = *ParseTime("2026-03-02T12:00:00Z");
+    snapshot.taken = Taken();
+    snapshot.watcher = watcher;
     const auto add = [&](const std::vector<Json>& from, what_if::ClusterSnapshot::Objects& to) {
       for (const Json& object : from) {
         const auto document = std::make_shared<const json::Document>(object);
@@ -143,6 +156,10 @@ class SmallCluster {
     add(pod_groups, snapshot.pod_groups);
     add(Reports(), snapshot.fault_reports);
     add(scaling_rules, snapshot.scaling_rules);
+    add(Notes("mindx-dl", "job-reschedule-reason", "recent-reschedule-records", records),
+        snapshot.plugin_records);
+    add(Notes("volcano-system", "vcjob-fault-npu-cm", "remain-retry-times", retries),
+        snapshot.plugin_retries);
     return snapshot;
   }
 
@@ -151,6 +168,17 @@ class SmallCluster {
   std::vector<Json> pod_groups;
   std::vector<Json> scaling_rules;
   Json devices = Json::object();
+  Json records = Json::object();  // of MindCluster's plugin, by "infer/<PodGroup>"
+  Json retries = Json::object();  // likewise
+  what_if::WatcherSettings watcher{};
+
+  static Time Taken() { return *ParseTime("2026-03-02T12:00:00Z"); }
+  // The ConfigMap in which the plugin notes something; none when it has not.
+  static std::vector<Json> Notes(const char* ns, const char* name, const char* key,
+                                 const Json& noted) {
+    if (noted.empty()) return {};
+    return {{{"metadata", {{"namespace", ns}, {"name", name}}}, {"data", {{key, noted.dump()}}}}};
+  }
 
  private:
   static Json OwnerOf(const std::string& owner) {

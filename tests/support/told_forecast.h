@@ -20,6 +20,10 @@ inline std::string Told(const what_if::Forecast& forecast) {
     }
     for (const auto& step : instance.steps) {
       text += "; " + std::string(what_if::ActionName(step.action)) + " " + Join(step.pods, ",");
+      if (step.due.by == what_if::Actor::kWatcher || !step.due.why.empty()) {
+        text += " (" + std::string(what_if::ActorName(step.due.by)) + " within " +
+                std::to_string(step.due.within.count()) + " s)";
+      }
     }
     for (const auto& move : instance.moves) {
       text += "; " + move.pod + " " + move.from + ">" + (move.to.empty() ? "?" : move.to);

@@ -1,6 +1,7 @@
 // What would become of a cluster: who loses pods, what is done about it, where they go.
 #include "what_if/forecast.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
@@ -574,6 +575,66 @@ TEST(WhatIfAlready, NothingHappensToAHealthyClusterWithoutAHypothesis) {
   EXPECT_TRUE(ForecastOf(snapshot, {}).fine());
 }
 
+// --- who acts when
+// --------------------------------------------------------------------------------
+
+// Three replicas, of which chat-0 was restarted a minute ago and has found no place yet.
+SmallCluster WaitsForAReplacement(schemas::ReschedulingMode mode) {
+  SmallCluster cluster;
+  cluster.Node("n0", {{"status", {{"conditions", {{{"type", "Ready"}, {"status", "False"}}}}}}});
+  cluster.Node("n1").Node("n2");
+  cluster.Group("pg", "ReplicaSet/chat-7d", 3, kForcePods);
+  Json labels = kForcePods;
+  labels["pod-template-hash"] = "7d";
+  cluster.Pod({"chat-0", "", "", "pg", "ReplicaSet/chat-7d", labels, Json::object(), 8});
+  for (const char* number : {"1", "2"}) {
+    cluster.Pod({std::string("chat-") + number, std::string("n") + number, "0-7", "pg",
+                 "ReplicaSet/chat-7d", labels});
+  }
+  cluster.Restarted("pg", 60, {"chat-x"});
+  cluster.watcher.rescheduling = mode;
+  return cluster;
+}
+
+// The plugin does not examine a job again for 20 minutes, unless it gets its pods before.
+TEST(WhatIfActors, ASecondFaultOfAJobWaitsForThePluginOrForTakeover) {
+  const Question question = {.cards = {"n1/0"}};
+  const std::string before = "Deployment/chat pg: noRoom; hit chat-1@n1 CardUnhealthy; deleted ";
+  const std::string after =
+      "; deleted chat-2; chat-0 >?; chat-1 n1>?; chat-2 n2>?; "
+      "fix: room for 2 more pods with 8 huawei.com/Ascend910 each\n";
+  using Mode = schemas::ReschedulingMode;
+  for (const Mode mode : {Mode::kOff, Mode::kObserve}) {
+    EXPECT_EQ(Asked(WaitsForAReplacement(mode), question),
+              before + "chat-1 (plugin within 1140 s)" + after);
+  }
+  EXPECT_EQ(Asked(WaitsForAReplacement(Mode::kTakeover), question),
+            before + "chat-1 (watcher within 30 s)" + "; deleted chat-2 (watcher within 42 s)" +
+                after.substr(std::string("; deleted chat-2").size()));
+  SmallCluster complete = WaitsForAReplacement(Mode::kObserve);
+  complete.pods[0]["spec"]["nodeName"] = "n0";
+  EXPECT_THAT(Asked(complete, question), ::testing::HasSubstr("deleted chat-0,chat-1;"))
+      << "the plugin has forgotten it";
+}
+
+// Retries that the plugin has left count, and not those of the label.
+TEST(WhatIfActors, RetriesThatAreUsedUpAreNotPromised) {
+  SmallCluster cluster;
+  cluster.Node("n0").Node("n1");
+  const Json labels = {{"fault-scheduling", "force"}, {"fault-retry-times", "3"}};
+  cluster.Group("pg", "AscendJob/train", 1, labels);
+  cluster.Pod({"w0", "n0", "0-7", "pg", "AscendJob/train", labels});
+  cluster.pods[0]["status"]["containerStatuses"] = {
+      {{"lastState", {{"terminated", {{"exitCode", 1}}}}}}};
+  const auto survey = [&] {
+    const ClusterSnapshot snapshot = cluster.Snapshot();
+    return SurveyOf(snapshot, FaultsIn(snapshot)).jobs.at(0).response.why;
+  };
+  EXPECT_EQ(survey(), "fault-scheduling is force");
+  cluster.retries["infer/pg"] = {{"Times", 0}};
+  EXPECT_EQ(survey(), "fault-retry-times is used up");
+}
+
 // --- elastic scaling -----------------------------------------------------------------------------
 
 // One prefill and two decode instances with eight NPUs each, on n0 to n2.
@@ -630,6 +691,50 @@ TEST(WhatIfScaling, WithoutARuleAllWait) {
             "chat: none>none d 2>1 p 1>1\n");
   EXPECT_EQ(forecast.instances[0].why,
             "there is no ConfigMap \"rule\" with the key elastic_scaling.json in namespace infer");
+}
+
+// Two prefill instances and a decode instance, and no spare node: without d0 nothing serves.
+SmallCluster ServiceWithASurplus() {
+  SmallCluster cluster;
+  for (const char* node : {"n0", "n1", "n2"}) cluster.Node(node);
+  cluster.Rule("rule", {{{"p", 2}, {"d", 1}}, {{"p", 1}, {"d", 1}}});
+  const char* names[] = {"p0", "p1", "d0"};
+  for (size_t i = 0; i < 3; ++i) {
+    const std::string name = names[i];
+    const std::string owner = "AscendJob/" + name;
+    const Json labels = {{"fault-scheduling", "force"},
+                         {"jobID", "chat"},
+                         {"mind-cluster/scaling-rule", "rule"},
+                         {"mind-cluster/group-name", name.substr(0, 1)}};
+    cluster.Group(name, owner, 1, labels);
+    cluster.Pod({name, "n" + std::to_string(i), "0-7", name, owner, labels});
+  }
+  cluster.pods[1]["metadata"]["creationTimestamp"] = "2026-03-01T09:00:00Z";
+  return cluster;
+}
+
+// Where the watcher gives instances up for others, the service shrinks instead of going down.
+TEST(WhatIfScaling, AnInstanceIsGivenUpForOneThatTheServiceNeedsMore) {
+  SmallCluster cluster = ServiceWithASurplus();
+  EXPECT_EQ(Asked(cluster, {.nodes = {"n2"}}),
+            "AscendJob/d0 d0: noRoom; hit d0@n2 NodeUnhealthy; deleted d0; d0 n2>?; " +
+                std::string(kNoRoomFix) + "chat: 1>none d 1>0 p 2>2\n");
+  cluster.watcher.rebalances = true;
+  const Forecast forecast = ForecastFor(cluster, {.nodes = {"n2"}});
+  EXPECT_EQ(Told(forecast),
+            "AscendJob/d0 d0: moves; hit d0@n2 NodeUnhealthy; deleted d0; d0 n2>n1\n"
+            "AscendJob/p1 p1: noRoom; givenUp p1 (watcher within 60 s); p1 n1>?; " +
+                std::string(kNoRoomFix) + "chat: 1>2 d 1>1 p 2>1\n");
+  EXPECT_EQ(forecast.instances.at(1).steps.at(0).why,
+            "shape 2 of 2 needs AscendJob/d0 of d but there is no room for it; it wants 1 of p, "
+            "and 2 run");
+  // Nothing is given up where that would not help: both prefill instances are on lost nodes.
+  EXPECT_EQ(Asked(cluster, {.nodes = {"n0", "n1", "n2"}}),
+            "AscendJob/d0 d0: noRoom; hit d0@n2 NodeUnhealthy; deleted d0; d0 n2>?; " +
+                std::string(kNoRoomFix) +
+                "AscendJob/p0 p0: held; hit p0@n0 NodeUnhealthy; deleted p0; p0 n0>?\n"
+                "AscendJob/p1 p1: noRoom; hit p1@n1 NodeUnhealthy; deleted p1; p1 n1>?; " +
+                std::string(kNoRoomFix) + "chat: 1>none d 1>0 p 2>0\n");
 }
 
 // An instance that no shape wants takes the place of one that is lost.

@@ -69,6 +69,52 @@ TEST(Forecaster, AnswersAsSingleQuestionsDo) {
   EXPECT_GT(asked - stopped, asked / 5);
 }
 
+// With a service on nodes of its own, each of them full: who loses one has no other.
+SmallCluster WithACrowdedService(RandomCluster& random) {
+  SmallCluster cluster = random.cluster();
+  const int prefill = random.Below(3) + 1;
+  const int decode = random.Below(3) + 1;
+  cluster.Rule("crowded", {{{"p", prefill}, {"d", decode}}, {{"p", 1}, {"d", 1}}});
+  for (int i = 0; i < prefill + decode; ++i) {
+    const std::string group = i < prefill ? "p" : "d";
+    const std::string name = "crowded-" + group + std::to_string(i);
+    const std::string owner = "AscendJob/" + name;
+    const Json labels = {{"fault-scheduling", "force"},
+                         {"jobID", "crowded"},
+                         {"mind-cluster/scaling-rule", "crowded"},
+                         {"mind-cluster/group-name", group}};
+    const std::string node = "full-" + std::to_string(i);
+    cluster.Node(node, {{"metadata", {{"labels", {{"rack", "full"}}}}}});
+    cluster.Group(name, owner, 1, labels);
+    cluster.Pod({name, node, "0-7", name, owner, labels});
+    if (random.OneIn(2)) {
+      cluster.pods.back()["metadata"]["creationTimestamp"] = "2026-03-01T09:00:00Z";
+    }
+  }
+  return cluster;
+}
+
+// Instances that are given up for others free room within their service only.
+TEST(Forecaster, AnswersAlsoWhereTheWatcherGivesInstancesUp) {
+  size_t given_up = 0;
+  for (unsigned seed = 300; seed < 330; ++seed) {
+    RandomCluster random(seed);
+    ClusterSnapshot snapshot = WithACrowdedService(random).Snapshot();
+    snapshot.watcher.rebalances = true;
+    const Ground ground(snapshot);
+    Forecaster forecaster(ground);
+    std::vector<SingleLoss> losses = EachNode(ground.inventory);
+    Append(EachValue(ground.inventory, "rack"), losses);
+    for (const SingleLoss& loss : losses) {
+      const Forecast want = ForecastOf(snapshot, loss.hypothesis);
+      ExpectSame(forecaster.Of(loss.hypothesis), want,
+                 "seed " + std::to_string(seed) + ", " + loss.name);
+      given_up += Told(want).find("givenUp") != std::string::npos ? 1 : 0;
+    }
+  }
+  EXPECT_GT(given_up, 5u);
+}
+
 // Two losses at once, codes and drains.
 TEST(Forecaster, AnswersAnyQuestion) {
   for (unsigned seed = 100; seed < 120; ++seed) {

@@ -240,8 +240,52 @@ TEST_F(SnapshotTest, KeepsWhatIsReadAndNothingElse) {
 "faultReports": [
 {"data":{"cluster-info-device-0":"{\"mindx-dl-deviceinfo-n0\":{\"DeviceList\":{\"huawei.com/Ascend910-Unhealthy\":\"\"},\"UpdateTime\":1772352000}}"},"metadata":{"name":"cluster-info-device-0","namespace":"mindx-dl"}}],
 "scalingRules": [
-{"data":{"elastic_scaling.json":"{\"elastic_scaling_list\":[{\"group_list\":[{\"group_name\":\"p\",\"group_num\":\"1\",\"server_num_per_group\":\"1\"}]}],\"version\":\"1.0\"}"},"metadata":{"name":"rule","namespace":"infer"}}]}
+{"data":{"elastic_scaling.json":"{\"elastic_scaling_list\":[{\"group_list\":[{\"group_name\":\"p\",\"group_num\":\"1\",\"server_num_per_group\":\"1\"}]}],\"version\":\"1.0\"}"},"metadata":{"name":"rule","namespace":"infer"}}],
+"watcher": {"graceOverTime":900,"maxFaultyNodes":30,"rebalanceAfter":60,"rebalances":false,"rescheduling":"off","settle":2,"takeoverAfter":30}}
 )");
+}
+
+// What the plugin noted of its restarts, and what the watcher does.
+TEST_F(SnapshotTest, CarriesWhoActsOnFaults) {
+  SmallCluster cluster;
+  cluster.Node("n0");
+  cluster.Group("pg", "Job/train", 2, {{"fault-scheduling", "force"}});
+  cluster.Restarted("pg", 60, {"w0"});
+  cluster.retries["infer/pg"] = {{"UUID", "pg"}, {"Times", 2}};
+  Put(cluster);
+  EXPECT_THAT(Take(), Not(HasSubstr("plugin")));
+  for (const auto& maps : {SmallCluster::Notes("mindx-dl", "job-reschedule-reason",
+                                               "recent-reschedule-records", cluster.records),
+                           SmallCluster::Notes("volcano-system", "vcjob-fault-npu-cm",
+                                               "remain-retry-times", cluster.retries)}) {
+    Json map = maps.front();
+    map["data"]["fault-node"] = "unread";
+    server.Put(resources::kConfigMaps, map);
+  }
+  const WatcherSettings settings{.rescheduling = schemas::ReschedulingMode::kTakeover,
+                                 .takeover_after = std::chrono::seconds(15),
+                                 .rebalances = true};
+  const std::string text = Take({.watcher = settings});
+  EXPECT_THAT(text, Not(HasSubstr("fault-node")));
+  const auto snapshot = ReadSnapshot(text);
+  ASSERT_TRUE(snapshot);
+  EXPECT_EQ(snapshot->watcher, settings);
+  using namespace watcher::rescheduling;
+  ASSERT_EQ(snapshot->plugin_records.size(), 1u);
+  EXPECT_EQ(LastRestarts(*snapshot->plugin_records.front()).at("infer/pg"),
+            (PluginRestart{kTaken - std::chrono::seconds(60), {"w0"}}));
+  ASSERT_EQ(snapshot->plugin_retries.size(), 1u);
+  EXPECT_EQ(RetriesLeft(*snapshot->plugin_retries.front()).at("infer/pg"), 2);
+  server.Forbid("get", "configmaps");
+  const auto blind = ReadSnapshot(Take());
+  ASSERT_TRUE(blind);
+  EXPECT_THAT(FaultsIn(*blind).problems,
+              ::testing::ElementsAre(::testing::AllOf(
+                  ::testing::StartsWith(
+                      "what MindCluster's plugin noted of its restarts cannot be read, so that "
+                      "each job counts as one that it examines at once: ConfigMap "
+                      "mindx-dl/job-reschedule-reason: "),
+                  HasSubstr("; ConfigMap volcano-system/vcjob-fault-npu-cm: "))));
 }
 
 // Its own fault codes decide what a supposed fault leads to, and no other key of it is kept.
@@ -276,11 +320,13 @@ TEST_F(SnapshotTest, CarriesTheClustersOwnFaultCodes) {
             "--fault 80E18005@n0/0: ConfigMap mindx-dl-fault-config of this cluster has no level "
             "for fault code \"80E18005\"");
   server.Forbid("get", "configmaps");
-  EXPECT_THAT(supposed(Take(), "81078603"),
-              HasSubstr("Ascend910-0 of n0 has fault 81078603 (NotHandleFault, after 20s "
-                        "PreSeparateNPU): no new pods go there\n"
-                        "ConfigMap kube-system/mindx-dl-fault-config, which may set other levels "
-                        "of fault codes, cannot be read: "));
+  EXPECT_THAT(
+      supposed(Take(), "81078603"),
+      ::testing::AllOf(
+          HasSubstr("Ascend910-0 of n0 has fault 81078603 (NotHandleFault, after 20s "
+                    "PreSeparateNPU): no new pods go there\n"),
+          HasSubstr("\nConfigMap kube-system/mindx-dl-fault-config, which may set other levels "
+                    "of fault codes, cannot be read: ")));
 }
 
 TEST_F(SnapshotTest, ReadsTheNodesReportsWhereClusterDIsAbsent) {
@@ -402,6 +448,9 @@ TEST(ReadSnapshot, SaysWhatIsWrong) {
        "s.json:1:1: the list \"pods\" is missing\n"},
       {"an object without a name", head + "\n\"nodes\": [{}],\n\"pods\": [],\n" + rest,
        "s.json:2:11: an object without a name says nothing\n"},
+      {"a watcher of which a member is wrong",
+       R"({"kind": "Snapshot", "version": 1, "taken": "2026-03-02T12:00:00Z", "watcher": {"settle": "2s"}})",
+       "s.json:1:91: this is not a value that the configuration of mindgate may have\n"},
       {"a pod without a namespace",
        head + "\n\"nodes\": [],\n\"pods\": [\n{\"metadata\": {\"name\": \"a\"}}],\n" + rest,
        "s.json:4:2: the object has no namespace, so nothing else can "

@@ -14,10 +14,6 @@ namespace {
 using prometheus::MetricFamily;
 using prometheus::MetricType;
 
-bool TakesPods(const faults::NodeFaults& node) {
-  return node.IsUnhealthy() || !node.devices.unhealthy.empty();
-}
-
 }  // namespace
 
 ReschedulingController::ReschedulingController(kube::Client& client, Writer writer,
@@ -231,7 +227,7 @@ FaultyNodes::Seen ReschedulingController::See(const std::string& node) const {
   const auto found = reported->find(node);
   return {.exists = nodes_.Exists(node),
           .ready = nodes_.IsReady(node),
-          .reported = found != reported->end() && TakesPods(found->second),
+          .reported = found != reported->end() && found->second.TakesPods(),
           .jobs = nodes_.Exists(node) ? std::vector<JobKey>() : index_.BoundJobsOn(node)};
 }
 

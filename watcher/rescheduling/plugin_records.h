@@ -1,6 +1,9 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -28,6 +31,24 @@ kube::Answer<json::Document> ReadRecords(LeaderClient& client);
 // be understood. Its name for a job is "<namespace>/<PodGroup>", and the PodGroup of an owner ends
 // with that one's uid.
 std::optional<Time> LastRestart(const json::Value& config_map, const JobKey& job);
+
+// The last restart of each job, by "<namespace>/<PodGroup>".
+struct PluginRestart {
+  Time time{};
+  std::set<std::string> faulty{};  // pods that it called faulty, 10 at most
+  bool operator==(const PluginRestart&) const = default;
+};
+std::map<std::string, PluginRestart, std::less<>> LastRestarts(const json::Value& config_map);
+
+// The ConfigMap in which the plugin notes how many restarts of pods that failed it has left for
+// each job, and its key (mind-cluster:
+// component/ascend-for-volcano/internal/rescheduling/cache.go).
+inline constexpr std::string_view kRetriesNamespace = "volcano-system";
+inline constexpr std::string_view kRetriesName = "vcjob-fault-npu-cm";
+inline constexpr std::string_view kRetriesKey = "remain-retry-times";
+
+// These numbers, by "<namespace>/<PodGroup>"; what cannot be understood is left out.
+std::map<std::string, int64_t, std::less<>> RetriesLeft(const json::Value& config_map);
 
 // Which pods of a job the plugin called faulty; what it deleted besides it does not record.
 struct PluginRestarts {

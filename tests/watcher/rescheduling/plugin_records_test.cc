@@ -52,6 +52,29 @@ TEST(PluginRecords, AreReadFromATimeOn) {
   EXPECT_EQ(LastRestart(json::Document(map).root(), kInferJob), At(90));
 }
 
+// Of all jobs at once: the newest record of each, wherever it stands.
+TEST(PluginRecords, SayOfEachJobWhenItWasRestartedLast) {
+  const Json map = ConfigMapOf({RecordAt(60, {"p0"}), RecordAt(90, {"p1", "p2"})});
+  EXPECT_EQ(LastRestarts(json::Document(map).root()),
+            (std::map<std::string, PluginRestart, std::less<>>{
+                {"infer/pg", {At(90), {"p1", "p2"}}}, {"other/pg", {At(500), {"stranger"}}}}));
+  for (const char* text : {"", "{", "[]", R"({"infer/pg":{"RescheduleRecords":{}}})"}) {
+    const json::Document odd(Json{{"data", {{"recent-reschedule-records", text}}}});
+    EXPECT_TRUE(LastRestarts(odd.root()).empty()) << text;
+  }
+}
+
+TEST(PluginRetries, AreThoseThatItHasLeft) {
+  const Json jobs = {{"infer/p0-3f0c", {{"UUID", "3f0c"}, {"Times", 2}}},
+                     {"infer/odd", {{"Times", "2"}}},
+                     {"infer/used-up", {{"Times", 0}}}};
+  const json::Document map(Json{{"data", {{"remain-retry-times", jobs.dump()}}}});
+  EXPECT_EQ(RetriesLeft(map.root()), (std::map<std::string, int64_t, std::less<>>{
+                                         {"infer/p0-3f0c", 2}, {"infer/used-up", 0}}));
+  const json::Document empty(Json{{"data", {{"remain-retry-times", ""}}}});
+  EXPECT_TRUE(RetriesLeft(empty.root()).empty());
+}
+
 // Ten names of a restart, and ten restarts of a job: there may be more.
 TEST(PluginRecords, AreBounded) {
   std::vector<std::string> ten;
