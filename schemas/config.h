@@ -111,8 +111,10 @@ struct Rescheduling {
   std::chrono::seconds settle{2};
   int64_t restarts_per_minute = 30;  // of all jobs together
   int64_t max_faulty_nodes = 30;     // percent of all; with more nothing is restarted
-  bool isolate_nodes = false;        // by a taint
-  bool graceful_exit = false;        // jobs are asked to, by their ConfigMaps
+  // Pods that are not faulty go only where all that a restart takes find a place again.
+  EnforcementMode only_where_room = EnforcementMode::kOff;
+  bool isolate_nodes = false;  // by a taint
+  bool graceful_exit = false;  // jobs are asked to, by their ConfigMaps
   FaultSource fault_source = FaultSource::kAuto;
   PublicFaults public_faults;
   bool operator==(const Rescheduling&) const = default;

@@ -366,6 +366,13 @@ Type<Rescheduling> ReschedulingTable() {
                "than two, nothing is restarted: what looks like so many faults is more likely one "
                "mistake, and there would be little room for what is restarted.",
                &Rescheduling::max_faulty_nodes, Whole(1, 100)},
+              {"onlyWhereRoom",
+               "With enforce a restart takes pods that are not faulty only when all pods that go "
+               "would find a place again: with pod-rescheduling the rest of the job keeps its "
+               "nodes and waits, without it the rest keeps running if that is all that the job "
+               "needs. With observe the reports name such restarts; with off nobody asks for room, "
+               "as MindCluster's plugin does.",
+               &Rescheduling::only_where_room, EnforcementModeWord()},
               {"isolateNodes",
                "When true, nodes that NodeD or a switch calls unhealthy get the taint "
                "mindgate.io/faulty:NoSchedule until they are healthy again. Only with mode "

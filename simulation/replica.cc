@@ -65,7 +65,12 @@ Replica::Leading::Leading(Replica& replica)
               .ns = kNamespace,
               .state = kState,
               .exists =
-                  [&replica](const JobKey& job) { return replica.jobs_.Look(job).has_value(); }}),
+                  [&replica](const JobKey& job) { return replica.jobs_.Look(job).has_value(); },
+              .why_no_room =
+                  [&replica](const watcher::rescheduling::Job& job,
+                             const std::vector<size_t>& going, const faults::FaultsByNode& faults) {
+                    return replica.WhyNoRoom(job, going, faults);
+                  }}),
       isolation(replica.client_, replica.clock_, replica.logger_, replica, gate,
                 watcher::rescheduling::Isolation::Options{
                     .writes =
@@ -268,6 +273,17 @@ watcher::rescheduling::Reconciler::Inputs Replica::InputsOf(const JobKey& key) c
     }
   }
   return inputs;
+}
+
+std::string Replica::WhyNoRoom(const watcher::rescheduling::Job& job,
+                               const std::vector<size_t>& going,
+                               const faults::FaultsByNode& faults) const {
+  std::vector<watcher::rescheduling::NodeNpus> npus;
+  for (const auto& [name, node] : nodes_) {
+    npus.push_back(
+        watcher::rescheduling::NpusOf(name, node.npus, node.npus, node.usable, faults, jobs_));
+  }
+  return watcher::rescheduling::WhyNoRoom(job, going, faults, npus);
 }
 
 std::optional<Time> Replica::next_due() const {

@@ -26,6 +26,7 @@
 #include "watcher/rescheduling/isolation.h"
 #include "watcher/rescheduling/job_index.h"
 #include "watcher/rescheduling/reconciler.h"
+#include "watcher/rescheduling/room.h"
 #include "watcher/scaling/reconciler.h"
 #include "watcher/scaling/service_index.h"
 
@@ -53,6 +54,7 @@ class Replica final : public watcher::DecisionListener {
     bool exists = true;
     bool ready = true;
     bool usable = true;  // for new pods
+    int64_t npus = 0;
   };
 
   // All must outlive it; `options` is read for each decision.
@@ -125,6 +127,8 @@ class Replica final : public watcher::DecisionListener {
   bool leads() const { return clock_.WallNow() >= leads_from_; }
   std::optional<watcher::Term> term() const;
   watcher::rescheduling::FaultyNodes::Seen See(const std::string& node) const;
+  std::string WhyNoRoom(const watcher::rescheduling::Job& job, const std::vector<size_t>& going,
+                        const faults::FaultsByNode& faults) const;
   watcher::rescheduling::Reconciler::Inputs InputsOf(
       const watcher::rescheduling::JobKey& key) const;
 

@@ -179,7 +179,8 @@ void World::NodeChanged(size_t node) {
   const bool counts = scenario_.has_faults;
   replica_.NodeChanged(scenario_.nodes[node].name, {.exists = there_[node] || !counts,
                                                     .ready = !IsAway(node) || !counts,
-                                                    .usable = cluster_.IsUsable(node)});
+                                                    .usable = cluster_.IsUsable(node),
+                                                    .npus = scenario_.nodes[node].npus});
 }
 
 void World::BreakNode(size_t node) {

@@ -4,7 +4,9 @@
 #include <optional>
 #include <utility>
 
+#include "base/text.h"
 #include "schemas/names.h"
+#include "schemas/npu.h"
 #include "schemas/raw_objects.h"
 #include "watcher/frame/conditions.h"
 
@@ -12,6 +14,9 @@ namespace mindgate::watcher {
 namespace {
 
 using json::Value;
+
+// No server has more; what a Node says beyond it is an error.
+constexpr int64_t kMaxNpus = 4096;
 
 bool IsUsable(const Value& node) {
   return IsReady(node) &&
@@ -21,6 +26,18 @@ bool IsUsable(const Value& node) {
 
 bool IsIsolated(const Value& node) {
   return schemas::PlaceOfFaultyTaint(json::FindPath(node, {"spec", "taints"})).has_value();
+}
+
+// Of all resources of NPUs; vNPUs are parts of chips that a number does not say.
+int32_t CountNpus(const Value* resources) {
+  int64_t count = 0;
+  if (resources == nullptr) return 0;
+  for (const auto& [name, quantity] : resources->members()) {
+    if (schemas::ClassifyResource(name) != schemas::NpuResource::kWholeCard) continue;
+    const auto text = json::AsString(&quantity);
+    count += text ? ParseGoInt(*text).value_or(0) : json::AsInt(&quantity).value_or(0);
+  }
+  return static_cast<int32_t>(std::clamp<int64_t>(count, 0, kMaxNpus));
 }
 
 }  // namespace
@@ -52,9 +69,15 @@ kube::Informer<NodeInformer::State>::Options NodeInformer::InformerOptions() {
     informer.selection.fields.push_back(
         {"metadata", "annotations", std::string(schemas::kProductSerialNumber)});
   }
+  if (options_.npus) {
+    informer.selection.fields.push_back({"status", "allocatable"});
+    informer.selection.fields.push_back({"status", "capacity"});
+  }
   informer.project = [](const Value& node) {
-    return std::optional(
-        State{watcher::IsReady(node), IsUsable(node), IsIsolated(node), SerialNumberOf(node)});
+    const Npus npus{CountNpus(json::FindPath(node, {"status", "allocatable"})),
+                    CountNpus(json::FindPath(node, {"status", "capacity"}))};
+    return std::optional(State{watcher::IsReady(node), IsUsable(node), IsIsolated(node),
+                               SerialNumberOf(node), npus});
   };
   informer.left_out = [](const Value&) { return std::optional(State()); };
   informer.changed = [this](const std::string& key, const State* before, const State* after) {
@@ -144,6 +167,13 @@ std::string NodeInformer::SerialOf(const std::string& node) const {
   if (state == nullptr || state->serial.empty()) return "";
   const MutexLock lock(mutex_);
   return Having(state->serial).size() == 1 ? state->serial : "";
+}
+
+void NodeInformer::ForEach(const std::function<void(const std::string& node, bool usable,
+                                                    const Npus& npus)>& visit) const {
+  informer_.objects()->ForEach([&](const std::string& key, const State& state) {
+    visit(key.substr(key.find('/') + 1), state.usable && !state.isolated, state.npus);
+  });
 }
 
 NodeInformer::Names NodeInformer::unusable() const {

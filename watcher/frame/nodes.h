@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <set>
 #include <stop_token>
@@ -35,11 +37,20 @@ class NodeInformer {
     std::function<void(const std::string& node)> readiness_changed{};
     // Whether serial numbers are kept: about 250 bytes of memory for each node that has one.
     bool serials = false;
+    // Whether the numbers of NPUs are kept, for ForEach.
+    bool npus = false;
     // What SerialOf says of these nodes is something else. In the thread of Run.
     std::function<void(const std::set<std::string>& nodes)> serials_changed{};
     std::function<void()> became_current{};
     std::function<void(const kube::Fault& fault, std::chrono::milliseconds pause)> failed{};
     uint64_t seed = 1;
+  };
+
+  // Of a node, with Options::npus: those of all resources of NPUs together.
+  struct Npus {
+    int32_t allocatable = 0;
+    int32_t capacity = 0;
+    bool operator==(const Npus&) const = default;
   };
 
   struct Counts {
@@ -60,6 +71,9 @@ class NodeInformer {
   // Whether it is there and Ready.
   bool IsReady(std::string_view node) const;
   Counts counts() const;
+  // Each node: whether new pods may go there, as far as `unusable` and our taint say, and its NPUs.
+  void ForEach(const std::function<void(const std::string& node, bool usable, const Npus& npus)>&
+                   visit) const;
   Names not_ready() const;
   Names isolated() const;  // that have our taint
   // The serial number of a node, and the node that has it, with Options::serials.
@@ -75,6 +89,7 @@ class NodeInformer {
     bool usable = true;
     bool isolated = false;
     std::string serial{};
+    Npus npus{};
     bool operator==(const State&) const = default;
   };
 

@@ -7,6 +7,7 @@
 #include "base/metric_family.h"
 #include "base/thread.h"
 #include "watcher/frame/watch_fault.h"
+#include "watcher/rescheduling/room.h"
 
 namespace mindgate::watcher::rescheduling {
 namespace {
@@ -48,6 +49,17 @@ Reconciler::Options ReschedulingController::ReconcilerOptions() const {
           .reports_of =
               [this](const std::string& node, const faults::NodeFaults& known) {
                 return feed_.ReportsOf(node, known);
+              },
+          .why_no_room =
+              [this](const Job& job, const std::vector<size_t>& going,
+                     const faults::FaultsByNode& faults) {
+                std::vector<NodeNpus> nodes;
+                nodes_.ForEach(
+                    [&](const std::string& node, bool usable, const NodeInformer::Npus& npus) {
+                      nodes.push_back(
+                          NpusOf(node, npus.allocatable, npus.capacity, usable, faults, index_));
+                    });
+                return WhyNoRoom(job, going, faults, nodes);
               }};
 }
 
@@ -127,6 +139,7 @@ NodeInformer::Options ReschedulingController::NodeOptions() {
     EnqueueJobsOn(node);
   };
   nodes.serials = true;
+  nodes.npus = true;
   nodes.serials_changed = [this](const std::set<std::string>& changed) {
     feed_.SerialsChanged(changed);
   };

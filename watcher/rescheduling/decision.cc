@@ -42,6 +42,9 @@ const char* ScopeText(Escalation scope) {
 
 bool Acts(Step step) { return step == Step::kDelete || step == Step::kEvict; }
 
+// Room comes when pods end or nodes are repaired, of which the job gets no report.
+constexpr seconds kLookForRoom{30};
+
 Time Earlier(const std::optional<Time>& a, Time b) { return a ? std::min(*a, b) : b; }
 
 // One decision, on its way.
@@ -325,7 +328,9 @@ class DecisionMaker {
       next_.restart = Restart{.since = now_, .reason = response.reason};
     }
     Restart& restart = *next_.restart;
-    for (const size_t i : response.tasks) Choose(job_.tasks[i], response.step == Step::kDelete);
+    for (const size_t i : TasksWithRoom(response.tasks)) {
+      Choose(job_.tasks[i], response.step == Step::kDelete);
+    }
     for (size_t i = 0; i < job_.tasks.size(); ++i) {
       if (!IsFaulty(i)) continue;
       const Task& task = job_.tasks[i];
@@ -333,6 +338,42 @@ class DecisionMaker {
       if (const auto rack = RackOf(task, job_.policy)) restart.racks.insert(*rack);
     }
     NoteChosen();
+  }
+
+  // Why pods that are not faulty stay where they are; empty: they may go. With observe they go, and
+  // `would_stay_` has the reason.
+  std::string WhyHealthyPodsStay(const std::vector<size_t>& going) {
+    if (options_.only_where_room == schemas::EnforcementMode::kOff || !options_.why_no_room) {
+      return "";
+    }
+    if (std::all_of(going.begin(), going.end(), [&](size_t i) { return IsFaulty(i); })) return "";
+    std::string why = options_.why_no_room(going);
+    if (why.empty() || options_.only_where_room == schemas::EnforcementMode::kEnforce) return why;
+    would_stay_ = "; with onlyWhereRoom its other pods would keep running, as " + why;
+    return "";
+  }
+
+  // Of the tasks of a restart that begins, the faulty ones alone where not all find a place again
+  // and the others are all that the job needs.
+  std::vector<size_t> TasksWithRoom(const std::vector<size_t>& tasks) {
+    std::vector<size_t> faulty;
+    int64_t others = 0;
+    bool master = false;
+    for (size_t i = 0; i < job_.tasks.size(); ++i) {
+      if (IsFaulty(i)) {
+        master = master || IsMaster(job_.tasks[i], job_.policy);
+        faulty.push_back(i);
+      } else {
+        others += job_.tasks[i].node.empty() ? 0 : 1;
+      }
+    }
+    if (master || !HasAllPods(job_, others + job_.succeeded)) return tasks;
+    const std::string why = WhyHealthyPodsStay(tasks);
+    decision_.why += would_stay_;
+    if (why.empty()) return tasks;
+    decision_.lacks_room = true;
+    decision_.why += "; its other pods keep running, as " + why;
+    return faulty;
   }
 
   // No pod is faulty any more, and a restart was begun.
@@ -383,11 +424,22 @@ class DecisionMaker {
       Wait(due, "it waits for its new pods; " + scope + " is restarted at " + FormatTime(due));
       return;
     }
-    restart.escalation = wider;
-    const bool by_force = restart.by_force;
     const bool all = std::any_of(job_.tasks.begin(), job_.tasks.end(), [&](const Task& task) {
       return IsIn(wider, task) && IsMaster(task, job_.policy);
     });
+    std::vector<size_t> going;
+    for (size_t i = 0; i < job_.tasks.size(); ++i) {
+      const Task& task = job_.tasks[i];
+      if (!task.node.empty() && (all || IsIn(wider, task))) going.push_back(i);
+    }
+    if (const std::string why = WhyHealthyPodsStay(going); !why.empty()) {
+      decision_.reason = restart.reason;
+      decision_.lacks_room = true;
+      Wait(now_ + kLookForRoom, scope + " is not restarted, as " + why);
+      return;
+    }
+    restart.escalation = wider;
+    const bool by_force = restart.by_force;
     for (const Task& task : job_.tasks) {
       if (all || IsIn(wider, task)) Choose(task, by_force);
     }
@@ -398,7 +450,7 @@ class DecisionMaker {
     }
     decision_.begins = true;
     decision_.reason = restart.reason;
-    decision_.why = "it did not run again without " + scope;
+    decision_.why = "it did not run again without " + scope + would_stay_;
     restart.finished.reset();
     next_.restarted = now_;
     NoteChosen();
@@ -471,6 +523,7 @@ class DecisionMaker {
   const Time now_;
   Decision decision_;
   JobState& next_;
+  std::string would_stay_{};  // what onlyWhereRoom would change, for people
 };
 
 }  // namespace

@@ -1,11 +1,13 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/time.h"
+#include "schemas/config.h"
 #include "watcher/rescheduling/job.h"
 #include "watcher/rescheduling/job_state.h"
 
@@ -32,6 +34,10 @@ struct DecisionOptions {
   // own time, from when it was chosen, or for one that somebody deleted before, from when that was
   // seen of it.
   std::chrono::seconds grace_over_time{900};
+  schemas::EnforcementMode only_where_room = schemas::EnforcementMode::kOff;
+  // Why pods of the job that a restart takes, and those that wait, would not all find a place;
+  // empty: they would. Asked only when pods go that are not faulty. Null: they would.
+  std::function<std::string(const std::vector<size_t>& going)> why_no_room{};
 };
 
 // The pause before the second restart in vain; each one after it is twice as long, up to the
@@ -50,6 +56,7 @@ struct Decision {
   bool stops_asking = false;       // it was asked, and has its pods again
   bool begins = false;             // more pods go than before: this is what budgets count
   bool waits = false;              // something will be done, but not yet
+  bool lacks_room = false;         // pods that are not faulty stay, as there is no room for all
   std::string why{};               // a sentence without its full stop, for people
   JobState next{};                 // to be kept before anything is done
   std::optional<Time> requeue_at{};

@@ -21,6 +21,11 @@ int64_t MinAvailable(const PodGroupState& group, const JobMetadata& metadata) {
   return ParseGoInt(metadata.Annotation(schemas::kMinAvailable)).value_or(1);
 }
 
+int64_t ChipsHeldBy(const PodState& pod) {
+  const bool holds = pod.node != nullptr && !pod.ended && pod.going == Time{};
+  return holds && pod.chips != nullptr ? std::ssize(*pod.chips) : 0;
+}
+
 }  // namespace
 
 Job JobOf(const PodGroupState& group, const std::vector<PodPtr>& pods) {
@@ -57,6 +62,10 @@ void JobIndex::Remove(const PodState& pod) {
     if (pods.empty() && job->second.group == nullptr) jobs_.erase(job);
   }
   if (pod.node == nullptr) return;
+  if (const int64_t chips = ChipsHeldBy(pod); chips > 0) {
+    const auto held = chips_on_.find(*pod.node);
+    if ((held->second -= chips) == 0) chips_on_.erase(held);
+  }
   const auto node = on_node_.find(*pod.node);
   if (node == on_node_.end()) return;
   const auto one = std::find(node->second.begin(), node->second.end(), pod.job.get());
@@ -67,7 +76,9 @@ void JobIndex::Remove(const PodState& pod) {
 void JobIndex::Insert(const PodPtr& pod) {
   auto& pods = jobs_[*pod->job].pods;
   pods.insert(PlaceOf(pods, pod->name), pod);
-  if (pod->node != nullptr) on_node_[*pod->node].push_back(pod->job.get());
+  if (pod->node == nullptr) return;
+  on_node_[*pod->node].push_back(pod->job.get());
+  if (const int64_t chips = ChipsHeldBy(*pod); chips > 0) chips_on_[*pod->node] += chips;
 }
 
 std::vector<JobKey> JobIndex::Changed(const PodPtr& before, const PodPtr& after) {
@@ -123,6 +134,27 @@ std::vector<JobKey> JobIndex::JobsOn(std::string_view node) const {
   if (found == on_node_.end()) return {};
   for (const JobKey* job : found->second) keys.insert(*job);
   return {keys.begin(), keys.end()};
+}
+
+int64_t JobIndex::CountChipsOn(std::string_view node) const {
+  const MutexLock lock(mutex_);
+  const auto found = chips_on_.find(node);
+  return found == chips_on_.end() ? 0 : found->second;
+}
+
+std::set<std::string, std::less<>> JobIndex::ChipsOn(std::string_view node) const {
+  const MutexLock lock(mutex_);
+  std::set<std::string, std::less<>> chips;
+  const auto found = on_node_.find(node);
+  if (found == on_node_.end()) return chips;
+  const std::set<const JobKey*> jobs(found->second.begin(), found->second.end());
+  for (const JobKey* job : jobs) {
+    for (const PodPtr& pod : jobs_.at(*job).pods) {
+      if (pod->node == nullptr || *pod->node != node || ChipsHeldBy(*pod) == 0) continue;
+      chips.insert(pod->chips->begin(), pod->chips->end());
+    }
+  }
+  return chips;
 }
 
 std::vector<JobKey> JobIndex::BoundJobsOn(std::string_view node) const {

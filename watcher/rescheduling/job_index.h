@@ -1,8 +1,11 @@
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,6 +33,9 @@ class JobIndex {
   // Of those, whose PodGroup exists, the ones with a pod there that a scheduler bound and nobody
   // deletes: whoever may create pods may write any node into one.
   std::vector<JobKey> BoundJobsOn(std::string_view node) const;
+  // Chips that pods have on the node which have not ended and are not being deleted.
+  int64_t CountChipsOn(std::string_view node) const;
+  std::set<std::string, std::less<>> ChipsOn(std::string_view node) const;
 
  private:
   struct Entry {
@@ -44,6 +50,7 @@ class JobIndex {
   std::map<JobKey, Entry> jobs_ GUARDED_BY(mutex_);
   // The jobs of the pods of each node, as often as they have pods there, which own the keys.
   std::map<std::string, std::vector<const JobKey*>, std::less<>> on_node_ GUARDED_BY(mutex_);
+  std::map<std::string, int64_t, std::less<>> chips_on_ GUARDED_BY(mutex_);  // CountChipsOn
 };
 
 // Labels and annotations of the PodGroup and its pods, as the plugin merges them.

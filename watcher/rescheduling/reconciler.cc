@@ -114,11 +114,17 @@ ReconcileResult Reconciler::Reconcile(const JobKey& key, const Inputs& inputs, c
     }
     InheritBudget(run);
   }
-  const DecisionOptions options{.takeover_after = run.settings.mode == ReschedulingMode::kTakeover
-                                                      ? run.settings.takeover_after
-                                                      : std::chrono::seconds(0),
-                                .escalate_after = run.settings.escalate_after,
-                                .grace_over_time = options_.grace_over_time()};
+  DecisionOptions options{.takeover_after = run.settings.mode == ReschedulingMode::kTakeover
+                                                ? run.settings.takeover_after
+                                                : std::chrono::seconds(0),
+                          .escalate_after = run.settings.escalate_after,
+                          .grace_over_time = options_.grace_over_time()};
+  options.only_where_room = run.settings.only_where_room;
+  if (options_.why_no_room) {
+    options.why_no_room = [&](const std::vector<size_t>& going) {
+      return options_.why_no_room(run.job, going, *inputs.faults);
+    };
+  }
   const JobState before = store_.Get(key);
   const auto decide = [&] {
     run.decision = Decide(run.job, run.hardware(), before, options, run.now);
@@ -148,7 +154,7 @@ ReconcileResult Reconciler::Reconcile(const JobKey& key, const Inputs& inputs, c
     const bool healthy = run.decision.reason == FaultType::kHealthy;
     // What is on its way, or done, was told when it began.
     const bool told = run.decision.next.restart || run.decision.step == Step::kAnnotate;
-    if (!healthy && !told) TellOnce(run, false, run.decision.why);
+    if (run.decision.lacks_room || (!healthy && !told)) TellOnce(run, false, run.decision.why);
     if (healthy && !run.decision.next.restart) Forget(key);
     if (!enforces) {
       stay();

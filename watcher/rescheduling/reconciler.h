@@ -49,6 +49,10 @@ class Reconciler {
     // What a leader before kept of jobs that this denies is forgotten; null: of none.
     std::function<bool(const JobKey&)> exists{};
     ReportsOf reports_of{};
+    // DecisionOptions::why_no_room, of a job; null: nobody asks.
+    std::function<std::string(const Job& job, const std::vector<size_t>& going,
+                              const faults::FaultsByNode& faults)>
+        why_no_room{};
   };
 
   // What it is told at the moment of a decision.

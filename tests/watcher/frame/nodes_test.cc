@@ -44,6 +44,39 @@ TEST_F(FrameTest, NodesOnWhichNothingCanBePlaced) {
   EXPECT_TRUE(Eventually([&] { return changes == 3; }));
 }
 
+// NPUs of all names count, and neither parts of them nor what a Node says beyond any server.
+TEST_F(FrameTest, NodesHaveNpus) {
+  const auto put = [&](const std::string& name, const Json& spec, const Json& allocatable,
+                       const Json& capacity) {
+    server.Put(resources::kNodes,
+               {{"metadata", {{"name", name}}},
+                {"spec", spec},
+                {"status", {{"allocatable", allocatable}, {"capacity", capacity}}}});
+  };
+  put("fine", Json::object(), {{"huawei.com/Ascend910", "6"}, {"cpu", "192"}},
+      {{"huawei.com/Ascend910", "8"}, {"cpu", "192"}});
+  put("cordoned", {{"unschedulable", true}}, {{"huawei.com/npu", "8"}}, {{"huawei.com/npu", "8"}});
+  put("isolated", {{"taints", {{{"key", "mindgate.io/faulty"}, {"effect", "NoSchedule"}}}}},
+      {{"huawei.com/Ascend310P", "4"}}, {{"huawei.com/Ascend310P", "4"}});
+  put("odd", Json::object(),
+      {{"huawei.com/Ascend910-2c", "8"}, {"huawei.com/Ascend910", "99999999999"}},
+      {{"huawei.com/Ascend910", "-1"}});
+  NodeInformer nodes(client, sleeper, clock, {.npus = true});
+  std::jthread run([&](const std::stop_token& stop) { nodes.Run(stop); });
+  const auto seen = [&] {
+    std::set<std::string> all;
+    nodes.ForEach([&](const std::string& node, bool usable, const NodeInformer::Npus& npus) {
+      all.insert(node + (usable ? " " : " closed ") + std::to_string(npus.allocatable) + "/" +
+                 std::to_string(npus.capacity));
+    });
+    return all;
+  };
+  EXPECT_TRUE(Eventually([&] {
+    return seen() == std::set<std::string>{"fine 6/8", "cordoned closed 8/8", "isolated closed 4/4",
+                                           "odd 4096/0"};
+  })) << ::testing::PrintToString(seen());
+}
+
 // A serial number is of one node: of none while two say that they have it.
 TEST_F(FrameTest, NodesAreFoundByTheirSerialNumber) {
   const auto put = [&](const std::string& name, const Json& labels, const Json& annotations) {
