@@ -3,18 +3,20 @@
 #include <simdjson.h>
 
 #include <algorithm>
+#include <bit>
+#include <cstdint>
 #include <cstring>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "json/layout.h"
 #include "json/row_stack.h"
 #include "json/scanner.h"
 #include "json/text_places.h"
 
 namespace mindgate::json {
 namespace {
-
-namespace ondemand = simdjson::ondemand;
 
 static_assert(Text::kPadding >= simdjson::SIMDJSON_PADDING);
 
@@ -56,204 +58,28 @@ Bounds BoundsOf(std::string_view text) {
   return most;
 }
 
-// Where a text has escapes. Asked from its begin to its end, it looks at every byte once.
-class Escapes {
- public:
-  explicit Escapes(std::string_view text)
-      : end_(text.data() + text.size()), next_(From(text.data())) {}
-
-  bool Within(std::string_view part) {
-    if (next_ < part.data()) next_ = From(part.data());
-    return next_ < part.data() + part.size();
-  }
-
- private:
-  const char* From(const char* begin) const {
-    const void* found = std::memchr(begin, '\\', static_cast<size_t>(end_ - begin));
-    return found == nullptr ? end_ : static_cast<const char*>(found);
-  }
-
-  const char* const end_;
-  const char* next_;
-};
-
-// Lays a text out in rows while simdjson walks through it, up to the limits. Recursion is bounded
-// by limits.depth.
-class Layout {
- public:
-  Layout(std::string_view text, const Limits& limits, std::string_view left_out, Arena& arena,
-         RowStack<Member>& members, RowStack<Value>& items)
-      : limits_(limits),
-        left_out_(left_out),
-        escapes_(text),
-        arena_(arena),
-        members_(members),
-        items_(items) {}
-
-  // False when the text has a fault, a limit was passed or a key came twice; Scan then tells which
-  // and where.
-  bool Root(ondemand::document& from, Value& out, const Projection::Node* kept) {
-    ondemand::value root;
-    if (from.get_value().get(root)) return false;
-    out = Build(root, 0, kept);
-    return !failed_ && AtEnd(from);
-  }
-
-  // The only item of a list.
-  bool Item(ondemand::document& from, Value& out) {
-    ondemand::array list;
-    if (from.get_array().get(list)) return false;
-    size_t count = 0;
-    for (auto next : list) {
-      if (++count > 1 || next.error()) return false;
-      out = Build(next.value_unsafe(), 0, nullptr);
-    }
-    return !failed_ && count == 1 && AtEnd(from);
-  }
-
- private:
-  static bool AtEnd(ondemand::document& from) {
-    return from.current_location().error() == simdjson::OUT_OF_BOUNDS;
-  }
-
-  Value Fail() {
-    failed_ = true;
-    return {};
-  }
-
-  // Values are returned and simdjson's used where they are: copies through memory of what was just
-  // written in parts took half of the time. `kept`: what of `from` is; null means all of it. What
-  // is not is read all the same, so that no fault passes, but takes no row.
-  Value Build(ondemand::value& from, size_t depth, const Projection::Node* kept) {
-    if (kept != nullptr && kept->whole) kept = nullptr;
-    if (kept != &nothing_ && ++values_ > limits_.elements) return Fail();
-    ondemand::json_type type;
-    if (from.type().get(type)) return Fail();
-    switch (type) {
-      case ondemand::json_type::string:
-        return String(from);
-      case ondemand::json_type::object:
-        return Object(from, depth, kept);
-      case ondemand::json_type::array:
-        return List(from, depth, kept);
-      case ondemand::json_type::number:
-        return Number(from);
-      case ondemand::json_type::boolean: {
-        bool boolean = false;
-        return from.get_bool().get(boolean) ? Fail() : Value::OfBool(boolean);
-      }
-      case ondemand::json_type::null: {
-        bool null = false;
-        return from.is_null().get(null) || !null ? Fail() : Value();
-      }
-    }
-    return Fail();
-  }
-
-  // A view of the text itself, unless there is an escape in it.
-  Value String(ondemand::value& from) {
-    std::string_view text = from.raw_json_token();  // and blanks
-    text.remove_suffix(text.size() - 1 - text.find_last_of('"'));
-    if (text.size() < 2) return Fail();
-    text = text.substr(1, text.size() - 2);
-    if (escapes_.Within(text)) {
-      if (from.get_string().get(text)) return Fail();
-    } else {
-      ondemand::raw_json_string passed;
-      if (from.get_raw_json_string().get(passed)) return Fail();
-    }
-    return Value::OfText(text);
-  }
-
-  // simdjson 3.0.1 gives wrong values for floats of 20 digits and more, so nlohmann reads them all:
-  // floats are rare.
-  Value Number(ondemand::value& from) {
-    ondemand::number_type type;
-    if (from.get_number_type().get(type)) return Fail();
-    if (type == ondemand::number_type::floating_point_number) {
-      const Json number = Json::parse(from.raw_json_token(), nullptr, /*allow_exceptions=*/false);
-      return number.is_number_float() ? Value::OfDouble(number.get<double>()) : Fail();
-    }
-    if (type == ondemand::number_type::signed_integer) {
-      int64_t number = 0;
-      return from.get_int64().get(number) ? Fail() : Value::OfInt(number);
-    }
-    uint64_t number = 0;
-    return from.get_uint64().get(number) ? Fail() : Value::OfUnsigned(number);
-  }
-
-  Value Object(ondemand::value& from, size_t depth, const Projection::Node* kept) {
-    ondemand::object object;
-    if (depth >= limits_.depth || from.get_object().get(object)) return Fail();
-    const size_t begin = members_.size();
-    for (auto next : object) {
-      if (next.error()) return Fail();
-      ondemand::field& field = next.value_unsafe();
-      const std::string_view key = Key(field);
-      const Projection::Node* below = Step(kept, key);
-      const bool emptied = !left_out_.empty() && key == left_out_;
-      const Value value = Build(field.value(), depth + 1, emptied ? &nothing_ : below);
-      if (failed_) return {};
-      if (below != &nothing_) members_.Push(key, emptied ? Value() : value);
-    }
-    if (!SortMembers(members_.From(begin))) return Fail();
-    return Value::OfMembers(members_.End(begin, arena_));
-  }
-
-  // It ends before the colon that comes before the value.
-  std::string_view Key(ondemand::field& field) {
-    const char* const begin = field.key().raw();
-    const char* end = field.value().raw_json_token().data();
-    for (const char wanted : {':', '"'}) {
-      do --end;
-      while (end > begin && *end != wanted);
-    }
-    std::string_view key(begin, static_cast<size_t>(end - begin));
-    if (escapes_.Within(key) && field.unescaped_key().get(key)) Fail();
-    return key;
-  }
-
-  const Projection::Node* Step(const Projection::Node* kept, std::string_view key) const {
-    if (kept == nullptr) return nullptr;
-    const Projection::Node* below = kept->Step(key);
-    return below == nullptr ? &nothing_ : below;
-  }
-
-  Value List(ondemand::value& from, size_t depth, const Projection::Node* kept) {
-    ondemand::array list;
-    if (depth >= limits_.depth || from.get_array().get(list)) return Fail();
-    const size_t begin = items_.size();
-    const Projection::Node* below = Step(kept, "*");
-    for (auto next : list) {
-      if (next.error()) return Fail();
-      const Value item = Build(next.value_unsafe(), depth + 1, below);
-      if (failed_) return {};
-      if (kept != &nothing_) items_.Push(below == &nothing_ ? Value() : item);
-    }
-    return Value::OfItems(items_.End(begin, arena_));
-  }
-
-  const Projection::Node nothing_;
-  const Limits& limits_;
-  std::string_view left_out_;
-  Escapes escapes_;
-  Arena& arena_;
-  RowStack<Member>& members_;
-  RowStack<Value>& items_;
-  size_t values_ = 0;
-  bool failed_ = false;
-};
-
 }  // namespace
 
 struct Decoder::Buffers {
-  ondemand::parser parser;
-  std::string copy;  // of the text, with room after it
+  std::unique_ptr<simdjson::internal::dom_parser_implementation> parser;
+  std::unique_ptr<char[]> unescaped;  // as large as the parser's capacity, and padding
+  std::string copy;                   // of the text, with room after it
   Arena arena{kFirstBlock};
   RowStack<Member> members;
   RowStack<Value> items;
   Value root;
 
+  size_t capacity() const { return parser == nullptr ? 0 : parser->capacity(); }
+  // For a text of this size. False when there is no memory for it.
+  bool Reserve(size_t size) {
+    if (parser != nullptr && size <= capacity()) return true;
+    if (size <= kMaxKept) size = std::bit_ceil(size);
+    if (simdjson::get_active_implementation()->create_dom_parser_implementation(size, 1, parser)) {
+      return false;
+    }
+    unescaped = std::make_unique_for_overwrite<char[]>(size + Text::kPadding);
+    return true;
+  }
   void Clear() {
     arena.Clear();
     members.Clear();
@@ -268,7 +94,7 @@ Decoder::Decoder(Decoder&&) noexcept = default;
 Decoder& Decoder::operator=(Decoder&&) noexcept = default;
 
 void Decoder::Release() {
-  if (buffers_ != nullptr && buffers_->parser.capacity() > kMaxKept) buffers_.reset();
+  if (buffers_ != nullptr && buffers_->capacity() > kMaxKept) buffers_.reset();
 }
 
 tl::expected<const Value*, Issue> Decoder::Decode(Text text) { return DecodeFrom(text, nullptr); }
@@ -302,29 +128,27 @@ bool Decoder::LayOut(Text from, const Limits& limits, const Projection::Node* ke
   if (buffers_ == nullptr) buffers_ = std::make_unique<Buffers>();
   buffers_->Clear();
   std::string_view content = internal::WithoutByteOrderMark(from.text());
-  // simdjson is lenient about a scalar that stands alone, so it gets a list of it.
-  const size_t begin = content.find_first_not_of(" \t\r\n");
-  const bool scalar = begin == content.npos || (content[begin] != '{' && content[begin] != '[');
-  if (scalar || !from.in_place()) {
+  if (!from.in_place()) {
     std::string& copy = buffers_->copy;
-    copy.reserve(content.size() + 2 + Text::kPadding);
-    copy.assign(scalar ? "[" : "").append(content).append(scalar ? "]" : "");
+    copy.reserve(content.size() + Text::kPadding);
+    copy.assign(content);
     content = copy;
   }
-  // simdjson 3.0.1 takes a NUL after a number for the end of the text.
-  if (content.find('\0') != content.npos) return false;
   if (kept == nullptr && content.size() > kMaxGrown) {
     const Bounds most = BoundsOf(content);
     buffers_->members.Reserve(std::min(most.members, kMaxReserved));
     buffers_->items.Reserve(std::min(most.values, kMaxReserved));
   }
-  ondemand::document document;
-  if (buffers_->parser.iterate(content, content.size() + Text::kPadding).get(document)) {
+  if (!buffers_->Reserve(content.size())) return false;
+  auto& parser = *buffers_->parser;
+  if (parser.stage1(reinterpret_cast<const uint8_t*>(content.data()), content.size(),
+                    simdjson::stage1_mode::regular)) {
     return false;
   }
-  Layout layout(content, limits, left_out_, buffers_->arena, buffers_->members, buffers_->items);
-  return scalar ? layout.Item(document, buffers_->root)
-                : layout.Root(document, buffers_->root, kept);
+  internal::Layout layout(
+      content, parser, limits, left_out_,
+      {buffers_->arena, buffers_->members, buffers_->items, buffers_->unescaped.get()});
+  return layout.Root(buffers_->root, kept);
 }
 
 Document::Document(const Json& tree) : Document() { SetRoot(ValueOf(tree, arena())); }

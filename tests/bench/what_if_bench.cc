@@ -1,6 +1,11 @@
 // What-if in a large cluster: reading it, one question, and every single loss of a node, beside
 // single questions about some of them, whose answers must be the same.
-//   what_if_bench [NODES [SAMPLE]]      default 10000 20
+//   what_if_bench [NODES [SAMPLE [PROGRAM]]]      default 10000 20 build/release/mindgate
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -164,11 +169,44 @@ class LargeCluster {
   int service_pods_ = 0;
 };
 
-int Run(int nodes, int sample) {
+// The program itself, in a process of its own: reading, every single loss, the order of drains, and
+// its output.
+bool RunCommand(const std::string& program, const std::string& text) {
+  using Clock = std::chrono::steady_clock;
+  char file[] = "/tmp/what_if_bench_XXXXXX";
+  const int to = ::mkstemp(file);
+  if (to < 0 || ::write(to, text.data(), text.size()) != static_cast<ssize_t>(text.size())) {
+    std::fprintf(stderr, "%s cannot be written\n", file);
+    return false;
+  }
+  const auto begin = Clock::now();
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::dup2(::open("/dev/null", O_WRONLY), STDOUT_FILENO);
+    ::execl(program.c_str(), program.c_str(), "what-if", "--each-node", "--snapshot", file,
+            nullptr);
+    std::_Exit(127);
+  }
+  int status = 0;
+  struct rusage usage{};
+  ::wait4(child, &status, 0, &usage);
+  ::close(to);
+  ::unlink(file);
+  if (!WIFEXITED(status) || WEXITSTATUS(status) > 1) {
+    std::fprintf(stderr, "%s what-if failed\n", program.c_str());
+    return false;
+  }
+  std::printf("mindgate what-if --each-node: %.1f s, %.0f MB of memory at most\n",
+              Seconds(Clock::now() - begin), static_cast<double>(usage.ru_maxrss) * 1024 / 1e6);
+  return true;
+}
+
+int Run(int nodes, int sample, const std::string& program) {
   using Clock = std::chrono::steady_clock;
   what_if::ClusterSnapshot snapshot;
   {
     std::string text = LargeCluster(nodes).Text();
+    if (!RunCommand(program, text)) return 1;
     std::printf("%d nodes, a snapshot of %.0f MB\n", nodes, static_cast<double>(text.size()) / 1e6);
     const auto before = Clock::now();
     auto read = what_if::ReadSnapshot(text);
@@ -227,5 +265,6 @@ int Run(int nodes, int sample) {
 
 int main(int count, char** arguments) {
   return mindgate::bench::Run(count > 1 ? std::atoi(arguments[1]) : 10'000,
-                              count > 2 ? std::atoi(arguments[2]) : 20);
+                              count > 2 ? std::atoi(arguments[2]) : 20,
+                              count > 3 ? arguments[3] : "build/release/mindgate");
 }

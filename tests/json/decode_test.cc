@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
@@ -10,6 +11,7 @@
 #include "json/issues.h"
 #include "json/scanner.h"
 #include "json/texts.h"
+#include "support/dice.h"
 
 namespace mindgate::json {
 namespace {
@@ -285,6 +287,67 @@ TEST(Decode, AnswersWhateverAByteBecomes) {
       EXPECT_TRUE(value || value.error().at.line > 0) << at << " " << byte;
       EXPECT_TRUE(!value || Json::accept(changed)) << at << " " << byte;
     }
+  }
+}
+
+// Of what nlohmann takes, keys that come twice and integers of more than 64 bits are refused.
+bool IsStricter(const Issue& issue) {
+  return issue.message.ends_with(" is written twice") ||
+         issue.message.ends_with(" does not fit in 64 bits");
+}
+
+// Any sequence of the parts that JSON is made of, and of some that it is not, is taken exactly when
+// nlohmann takes it, with the same value.
+TEST(DecodeProperty, TakesWhatNlohmannTakes) {
+  constexpr std::string_view kParts[] = {
+      "{",    "}",        "[",     "]",           ",",         ":",       "\"a\"",
+      "\"\"", "\"b\\n\"", "1",     "-1",          "-0",        "01",      "1.5",
+      "1.",   "-",        "1e5",   "\"\\u00e9\"", "true",      "nul",     "false",
+      "null", " ",        "\n",    "\t",          "x",         "\"\\x\"", "\"é\"",
+      "\xff", "\"\x01\"", "\"",    "\\",          "{\"a\":1}", "[1,2]",   "18446744073709551615",
+      "{}",   "[]",       "\"a\":"};
+  constexpr size_t kMost = 9;
+  ::mindgate::testing::Dice dice(7);
+  size_t taken = 0;
+  for (int i = 0; i < 60'000; ++i) {
+    std::string text;
+    const size_t parts = dice.Below(kMost) + 1;
+    for (size_t part = 0; part < parts; ++part) text += kParts[dice.Below(std::size(kParts))];
+    const auto got = Decode(text);
+    const Json want = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+    if (!got && IsStricter(got.error())) continue;
+    ASSERT_EQ(got.has_value(), !want.is_discarded()) << text;
+    if (!got) continue;
+    ASSERT_EQ(*got, want) << text;
+    ++taken;
+  }
+  EXPECT_GT(taken, 1'000u);
+}
+
+// Texts that a grammar makes, with one part left out, doubled or replaced.
+TEST(DecodeProperty, TakesNoTextThatIsNearlyRight) {
+  ::mindgate::testing::Dice dice(8);
+  const std::string text =
+      R"({"a" : [1, -2.5e3 ,"\u00e9\\",true ,null,{"b":{}},[ ]],"c":"é","d":[{"e":0},{"e":""}] })";
+  for (int i = 0; i < 30'000; ++i) {
+    std::string changed = text;
+    const size_t at = dice.Below(text.size());
+    switch (dice.Below(3)) {
+      case 0:
+        changed.erase(at, dice.Below(3) + 1);
+        break;
+      case 1:
+        changed.insert(at, text.substr(dice.Below(text.size()), dice.Below(3) + 1));
+        break;
+      default:
+        changed[at] = text[dice.Below(text.size())];
+    }
+    const auto got = Decode(changed);
+    const Json want = Json::parse(changed, nullptr, /*allow_exceptions=*/false);
+    if (!got && IsStricter(got.error())) continue;
+    ASSERT_EQ(got.has_value(), !want.is_discarded()) << changed;
+    if (!got) continue;
+    ASSERT_EQ(*got, want) << changed;
   }
 }
 

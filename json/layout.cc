@@ -1,0 +1,190 @@
+#include "json/layout.h"
+
+#include <simdjson.h>
+
+#include <charconv>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "json/json.h"
+
+namespace mindgate::json::internal {
+namespace {
+
+// Hardly any character is as small as these, so that one comparison is mostly enough.
+bool IsBlank(char c) {
+  return static_cast<unsigned char>(c) <= ' ' && (c == ' ' || c == '\n' || c == '\r' || c == '\t');
+}
+bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+
+// An integer by the letter of RFC 8259: no plus, no zeros before other digits.
+bool IsInteger(std::string_view token) {
+  if (token.starts_with('-')) token.remove_prefix(1);
+  if (token.empty() || (token.size() > 1 && token.front() == '0')) return false;
+  for (const char c : token) {
+    if (!IsDigit(c)) return false;
+  }
+  return true;
+}
+
+// Whether keys stand in this order; mostly their first characters say so.
+bool IsBefore(std::string_view a, std::string_view b) {
+  if (a.empty() || b.empty()) return a.empty() && !b.empty();
+  const auto first = static_cast<unsigned char>(a.front());
+  const auto second = static_cast<unsigned char>(b.front());
+  return first != second ? first < second : a < b;
+}
+
+template <typename Number>
+bool Parse(std::string_view token, Number& number) {
+  const char* const end = token.data() + token.size();
+  const auto [stop, error] = std::from_chars(token.data(), end, number);
+  return error == std::errc() && stop == end;
+}
+
+}  // namespace
+
+Escapes::Escapes(std::string_view text)
+    : end_(text.data() + text.size()), next_(From(text.data())) {}
+
+const char* Escapes::From(const char* begin) const {
+  const void* found = std::memchr(begin, '\\', static_cast<size_t>(end_ - begin));
+  return found == nullptr ? end_ : static_cast<const char*>(found);
+}
+
+Layout::Layout(std::string_view text, const simdjson::internal::dom_parser_implementation& parser,
+               const Limits& limits, std::string_view left_out, const Rows& rows)
+    : text_(text),
+      parser_(parser),
+      next_(parser.structural_indexes.get()),
+      end_(next_ + parser.n_structural_indexes),
+      limits_(limits),
+      left_out_(left_out),
+      escapes_(text),
+      rows_(rows) {}
+
+bool Layout::Root(Value& out, const Projection::Node* kept) {
+  out = Build(0, kept);
+  return !failed_ && next_ == end_;
+}
+
+// What begins at the next place, without the blanks after it. There is one.
+inline std::string_view Layout::Token() {
+  const size_t begin = *next_++;
+  size_t end = *next_;
+  while (end > begin + 1 && IsBlank(text_[end - 1])) --end;
+  return text_.substr(begin, end - begin);
+}
+
+// Behind the strings that were unescaped before: none becomes longer.
+std::string_view Layout::Unescape(std::string_view text) {
+  auto* const begin = reinterpret_cast<uint8_t*>(rows_.unescaped);
+  uint8_t* const end = parser_.parse_string(reinterpret_cast<const uint8_t*>(text.data()), begin);
+  if (end == nullptr) {
+    Fail();
+    return {};
+  }
+  const std::string_view unescaped(rows_.unescaped, static_cast<size_t>(end - begin));
+  rows_.unescaped += unescaped.size();
+  return unescaped;
+}
+
+// The string that begins at the next place.
+inline std::string_view Layout::Quoted() {
+  std::string_view text = Token();
+  if (text.size() < 2 || text.back() != '"') {
+    Fail();
+    return {};
+  }
+  text = text.substr(1, text.size() - 2);
+  return escapes_.Within(text) ? Unescape(text) : text;
+}
+
+inline const Projection::Node* Layout::Step(const Projection::Node* kept,
+                                            std::string_view key) const {
+  if (kept == nullptr) return nullptr;
+  const Projection::Node* below = kept->Step(key);
+  return below == nullptr ? &nothing_ : below;
+}
+
+// `kept`: what of the value is; null means all of it. What is not is read all the same, so that no
+// fault passes, but takes no row.
+Value Layout::Build(size_t depth, const Projection::Node* kept) {
+  if (kept != nullptr && kept->whole) kept = nullptr;
+  if (kept != &nothing_ && ++values_ > limits_.elements) return Fail();
+  switch (Peek()) {
+    case '"': {
+      const std::string_view text = Quoted();
+      return failed_ ? Value() : Value::OfText(text);
+    }
+    case '{':
+      return Object(depth, kept);
+    case '[':
+      return List(depth, kept);
+    case 't':
+      return Token() == "true" ? Value::OfBool(true) : Fail();
+    case 'f':
+      return Token() == "false" ? Value::OfBool(false) : Fail();
+    case 'n':
+      return Token() == "null" ? Value() : Fail();
+    default:
+      return Peek() == '-' || IsDigit(Peek()) ? Number() : Fail();
+  }
+}
+
+// Floats are rare, so nlohmann reads them, but for NUL, which it takes for the end.
+Value Layout::Number() {
+  const std::string_view token = Token();
+  if (IsInteger(token)) {
+    int64_t number = 0;
+    if (Parse(token, number)) return Value::OfInt(number);
+    uint64_t large = 0;
+    return Parse(token, large) ? Value::OfUnsigned(large) : Fail();
+  }
+  if (token.find('\0') != token.npos) return Fail();
+  const Json number = Json::parse(token, nullptr, /*allow_exceptions=*/false);
+  return number.is_number_float() ? Value::OfDouble(number.get<double>()) : Fail();
+}
+
+Value Layout::Object(size_t depth, const Projection::Node* kept) {
+  if (depth >= limits_.depth) return Fail();
+  ++next_;
+  const size_t begin = rows_.members.size();
+  bool in_order = true;
+  std::string_view last;
+  for (bool more = !Skip('}'); more;) {
+    if (Peek() != '"') return Fail();
+    const std::string_view key = Quoted();
+    if (failed_ || !Skip(':')) return Fail();
+    const Projection::Node* below = Step(kept, key);
+    const bool emptied = !left_out_.empty() && key == left_out_;
+    const Value value = Build(depth + 1, emptied ? &nothing_ : below);
+    if (failed_) return {};
+    if (below != &nothing_) {
+      in_order = in_order && (rows_.members.size() == begin || IsBefore(last, key));
+      last = key;
+      rows_.members.Push(key, emptied ? Value() : value);
+    }
+    more = Skip(',');
+    if (!more && !Skip('}')) return Fail();
+  }
+  if (!in_order && !SortMembers(rows_.members.From(begin))) return Fail();
+  return Value::OfMembers(rows_.members.End(begin, rows_.arena));
+}
+
+Value Layout::List(size_t depth, const Projection::Node* kept) {
+  if (depth >= limits_.depth) return Fail();
+  ++next_;
+  const size_t begin = rows_.items.size();
+  const Projection::Node* below = Step(kept, "*");
+  for (bool more = !Skip(']'); more;) {
+    const Value item = Build(depth + 1, below);
+    if (failed_) return {};
+    if (kept != &nothing_) rows_.items.Push(below == &nothing_ ? Value() : item);
+    more = Skip(',');
+    if (!more && !Skip(']')) return Fail();
+  }
+  return Value::OfItems(rows_.items.End(begin, rows_.arena));
+}
+
+}  // namespace mindgate::json::internal
