@@ -34,15 +34,6 @@ bool IsOfNamespace(const Json& object, const std::string& ns, const std::string&
   return name == ns + "-" + app + "-prefill" || name == ns + "-" + app + "-decode";
 }
 
-bool HasController(const Json& object) {
-  const Json* owners = json::FindPath(object, {"metadata", "ownerReferences"});
-  return json::IsArray(owners) &&
-         std::any_of(owners->begin(), owners->end(), [](const Json& owner) {
-           const Json* controller = json::Find(owner, "controller");
-           return controller != nullptr && *controller == true;
-         });
-}
-
 // Whether an application of the framework has objects of the kind, whatever its configuration.
 // PriorityClasses take a right that few users have, and are made only on request.
 bool Needs(Framework framework, std::string_view kind) {
@@ -121,6 +112,15 @@ std::string FinalizersOf(const Json& object) {
   if (!json::IsArray(finalizers) || finalizers->empty()) return "";
   const auto text = [](const Json& each) { return json::AsString(&each).value_or(""); };
   return " (finalizers: " + JoinFirst(*finalizers, kMost, ", ", text) + ")";
+}
+
+bool HasController(const Json& object) {
+  const Json* owners = json::FindPath(object, {"metadata", "ownerReferences"});
+  return json::IsArray(owners) &&
+         std::any_of(owners->begin(), owners->end(), [](const Json& owner) {
+           const Json* controller = json::Find(owner, "controller");
+           return controller != nullptr && *controller == true;
+         });
 }
 
 const char* PropagationOf(const Json& object) {

@@ -54,6 +54,9 @@ std::string TitleOf(const Json& object);  // "Service chat-router"
 bool IsLeaving(const Json& object);
 std::string FinalizersOf(const Json& object);  // " (finalizers: a, b)"; empty: it has none
 
+// Whether a controller made it and keeps it as it is.
+bool HasController(const Json& object);
+
 // How it is deleted: with what it owns, where it may own something.
 const char* PropagationOf(const Json& object);
 

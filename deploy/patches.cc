@@ -32,21 +32,6 @@ constexpr MergeKey kMergeKeys[] = {{"containers", "name"},
                                    {"hostAliases", "ip"},
                                    {"ephemeralContainers", "name"}};
 
-std::string_view KeyOf(std::string_view list, const Json& items, const Json& change) {
-  for (const MergeKey& each : kMergeKeys) {
-    if (each.list != list) continue;
-    const auto has = [](const Json& of, std::string_view key) {
-      return std::all_of(of.begin(), of.end(), [key](const Json& item) {
-        return item.is_object() && item.contains(key);
-      });
-    };
-    if (has(items, each.key) && has(change, each.key)) return each.key;
-    // Those of a Service.
-    if (list == "ports" && has(items, "port") && has(change, "port")) return "port";
-  }
-  return "";
-}
-
 class Merger {
  public:
   explicit Merger(std::vector<Origin>& origins) : origins_(origins) {}
@@ -65,7 +50,7 @@ class Merger {
         continue;
       }
       const bool lists = value.is_array() && target.contains(name) && target[name].is_array();
-      const std::string_view key = lists ? KeyOf(name, target[name], value) : "";
+      const std::string_view key = lists ? MergeKeyOf(name, target[name], value) : "";
       if (key.empty()) {
         Merge(target[name], value, below, place);
       } else {
@@ -165,6 +150,21 @@ void ApplyOne(const ObjectPatch& patch, const std::string& written, RenderedObje
 }
 
 }  // namespace
+
+std::string_view MergeKeyOf(std::string_view list, const Json& items, const Json& change) {
+  for (const MergeKey& each : kMergeKeys) {
+    if (each.list != list) continue;
+    const auto has = [](const Json& of, std::string_view key) {
+      return std::all_of(of.begin(), of.end(), [key](const Json& item) {
+        return item.is_object() && item.contains(key);
+      });
+    };
+    if (has(items, each.key) && has(change, each.key)) return each.key;
+    // Those of a Service.
+    if (list == "ports" && has(items, "port") && has(change, "port")) return "port";
+  }
+  return "";
+}
 
 void ApplyPatches(const std::vector<ObjectPatch>& patches, std::vector<RenderedObject>& objects) {
   for (size_t i = 0; i < patches.size(); ++i) {

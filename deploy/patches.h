@@ -20,6 +20,12 @@ namespace mindgate::deploy {
 // first object where it is of none. What it writes has its place in the file.
 void ApplyPatches(const std::vector<ObjectPatch>& patches, std::vector<RenderedObject>& objects);
 
+// The member by whose value the items of two lists are the same ones: "name" for "containers",
+// "mountPath" for "volumeMounts". Empty: lists of this name have none, or an item of the two lacks
+// it; such lists are replaced as a whole.
+std::string_view MergeKeyOf(std::string_view list, const json::Json& items,
+                            const json::Json& change);
+
 // No more than that in one file, and operations in one patch.
 inline constexpr size_t kMaxPatches = 64;
 inline constexpr size_t kMaxPatchOperations = 256;
