@@ -1,0 +1,71 @@
+#pragma once
+
+#include <initializer_list>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "deploy/config_types.h"
+#include "deploy/import/find.h"
+#include "deploy/render.h"
+#include "json/json.h"
+
+// Objects to the keys of a configuration: what the renderers of the frameworks do, backwards. What
+// no key says is left to the patches (import/patch.h).
+namespace mindgate::deploy {
+
+// A configuration or a block of it, with its keys in the order in which they are written.
+using Block = nlohmann::ordered_json;
+
+// The configuration without the maps of strings: numbers, names, images, resources, volumes. It
+// need not be a valid one: what an object lacks is left out.
+Block ReadOme(const FoundApplication& found);
+Block ReadAibrix(const FoundApplication& found);
+
+// Adds labels, annotations, node selectors and variables, as far as `rendered`, the objects of
+// `document`, does not have them.
+void AddOmeMaps(const FoundApplication& found, const std::vector<RenderedObject>& rendered,
+                Block& document);
+void AddAibrixMaps(const FoundApplication& found, const std::vector<RenderedObject>& rendered,
+                   Block& document);
+
+// --- what the frameworks share ---
+
+// The object with this kind and name among those rendered; null: there is none.
+const json::Json* RenderedNamed(const std::vector<RenderedObject>& rendered,
+                                const std::string& title);
+
+// The item of a list whose name is `name`, the last of several; null: there is none.
+const json::Json* Named(const json::Json* list, std::string_view name);
+
+// The text of a variable, the last of several of this name; nothing: there is none, or it comes
+// from elsewhere.
+std::optional<std::string> VariableText(const json::Json* container, std::string_view name);
+
+// Writes key: number where the variable is a whole number from 1 to kMaxSize.
+void PutSize(Block& block, const char* key, const json::Json* container, std::string_view name);
+void PutInteger(Block& block, const char* key, const json::Json* holder, std::string_view member);
+void PutText(Block& block, const char* key, const json::Json* holder, std::string_view member);
+
+// The resource by which a container asks for NPUs ("huawei.com/Ascend910"); empty: it asks for
+// none.
+std::string NpuResourceOf(const json::Json* container);
+int64_t NpusOf(const json::Json* container, const std::string& resource);
+
+// resources: of memory and processors; nothing where the container has none.
+void PutAmounts(Block& block, const json::Json* container);
+
+// tolerations, pull secrets, the PriorityClass, and volumes that the container mounts once, with
+// one source. `own`: names of volumes that a renderer makes.
+void PutExtras(Block& block, const json::Json* pod_spec, const json::Json* container,
+               std::initializer_list<std::string_view> own, const ExtraNames& names);
+
+// The strings that `runs` has and `rendered` has not, or not so, without those of `skipped`.
+void PutMap(Block& block, const char* key, const json::Json* runs, const json::Json* rendered,
+            std::initializer_list<std::string_view> skipped = {});
+// env_vars: variables with a text that `rendered` has not, or not so.
+void PutVariables(Block& block, const json::Json* runs, const json::Json* rendered,
+                  std::initializer_list<std::string_view> skipped = {});
+
+}  // namespace mindgate::deploy
