@@ -27,6 +27,9 @@ struct DeployOptions {
   std::string rollback = {};
   int64_t revision = 0;
   std::string config_file = {};  // mindgate.yaml; empty: the defaults
+  // The name of an application of which a file is written; then `file` has its objects, empty: the
+  // cluster has them.
+  std::string import = {};
   std::optional<deploy::Framework> init = {};
   bool scripts = false;  // with init: the start scripts instead
   std::optional<deploy::Framework> schema = {};
