@@ -63,6 +63,7 @@ Bounds BoundsOf(std::string_view text) {
 struct Decoder::Buffers {
   std::unique_ptr<simdjson::internal::dom_parser_implementation> parser;
   std::unique_ptr<char[]> unescaped;  // as large as the parser's capacity, and padding
+  bool has_unescaped = false;         // the value has views of it
   std::string copy;                   // of the text, with room after it
   Arena arena{kFirstBlock};
   RowStack<Member> members;
@@ -95,6 +96,12 @@ Decoder& Decoder::operator=(Decoder&&) noexcept = default;
 
 void Decoder::Release() {
   if (buffers_ != nullptr && buffers_->capacity() > kMaxKept) buffers_.reset();
+}
+
+void Decoder::Finish() {
+  if (buffers_ == nullptr) return;
+  buffers_->parser.reset();
+  if (!buffers_->has_unescaped) buffers_->unescaped.reset();
 }
 
 tl::expected<const Value*, Issue> Decoder::Decode(Text text) { return DecodeFrom(text, nullptr); }
@@ -148,7 +155,9 @@ bool Decoder::LayOut(Text from, const Limits& limits, const Projection::Node* ke
   internal::Layout layout(
       content, parser, limits, left_out_,
       {buffers_->arena, buffers_->members, buffers_->items, buffers_->unescaped.get()});
-  return layout.Root(buffers_->root, kept);
+  const bool is_fine = layout.Root(buffers_->root, kept);
+  buffers_->has_unescaped = layout.has_unescaped();
+  return is_fine;
 }
 
 Document::Document(const Json& tree) : Document() { SetRoot(ValueOf(tree, arena())); }
@@ -164,6 +173,7 @@ tl::expected<Document, Issue> Document::Decode(std::string_view text, const Limi
   const auto root = decoder->Decode(text);
   if (!root) return tl::unexpected(root.error());
   Document document;
+  decoder->Finish();
   document.decoder_ = std::move(decoder);
   document.root_ = *root;
   return document;

@@ -86,6 +86,7 @@ std::string_view Layout::Unescape(std::string_view text) {
   }
   const std::string_view unescaped(rows_.unescaped, static_cast<size_t>(end - begin));
   rows_.unescaped += unescaped.size();
+  has_unescaped_ = true;
   return unescaped;
 }
 

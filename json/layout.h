@@ -57,6 +57,8 @@ class Layout {
   // False when the text has a fault, a limit was passed or a key came twice; Scan then finds which
   // and where. `kept`: what of the value is kept; null: all of it.
   bool Root(Value& out, const Projection::Node* kept);
+  // Whether the value has views of Rows::unescaped.
+  bool has_unescaped() const { return has_unescaped_; }
 
  private:
   Value Fail() {
@@ -94,6 +96,7 @@ class Layout {
   Rows rows_;
   size_t values_ = 0;
   bool failed_ = false;
+  bool has_unescaped_ = false;
 };
 
 }  // namespace mindgate::json::internal

@@ -8,6 +8,7 @@
 #include "cli/console/connection.h"
 #include "cli/deploy/app_run.h"
 #include "cli/deploy/deploy.h"
+#include "cli/status/snapshot.h"
 #include "cli/status/status.h"
 #include "cli/status/status_faults.h"
 #include "cli/status/status_print.h"
