@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "kube/curl_handles.h"
 #include "kube/resource.h"
+#include "kube/system_authorities.h"
 #include "kube/transport.h"
 
 namespace mindgate::kube {
@@ -329,6 +330,8 @@ class CurlTransport final : public Transport {
       curl_easy_setopt(easy, CURLOPT_CAINFO, nullptr);
       curl_easy_setopt(easy, CURLOPT_CAPATH, nullptr);
       blob(CURLOPT_CAINFO_BLOB, authority);
+    } else if (!SystemAuthorities().empty()) {
+      curl_easy_setopt(easy, CURLOPT_CAINFO, SystemAuthorities().c_str());
     }
     if (access_.insecure) {
       curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 0L);

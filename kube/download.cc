@@ -1,6 +1,7 @@
 #include "kube/download.h"
 
 #include "kube/curl_handles.h"
+#include "kube/system_authorities.h"
 
 namespace mindgate::kube {
 namespace {
@@ -53,6 +54,8 @@ Result<std::string> Download(const std::string& url, const std::string& user_age
                       .len = limits.authority.size(),
                       .flags = CURL_BLOB_NOCOPY};
     set(CURLOPT_CAINFO_BLOB, &trusted);
+  } else if (!SystemAuthorities().empty()) {
+    set(CURLOPT_CAINFO, SystemAuthorities().c_str());
   }
   const CURLcode code = curl_easy_perform(easy.get());
   if (body.too_large) {
