@@ -1,0 +1,1 @@
+"""How an image is written: shared by scripts/image and scripts/release."""
