@@ -13,13 +13,17 @@
 #   make generate  write what is derived from the program: pages, help, schemas, what the chart knows of kinds
 #   make image     build/mindgate-image.tar, for docker load and ctr images import
 #   make install   PREFIX=/usr/local
+#   make release   dist/: static programs, packages, image, chart and lists for amd64 and arm64 (docs/install.md), with
+#                  RELEASE_SECURITY_CONTACT=mailto:ADDRESS MINISIGN_KEY=FILE; KEEP_PACKAGES=1 takes Debian's of last time
+#   make release-test   builds a release with values for tests into build/release-test, and checks it; RELEASE_TWICE=1 builds
+#                  it in two folders without the compiler cache and compares the bytes, which takes twenty minutes
 
 SHELL := /bin/bash
 PREFIX ?= /usr/local
 SOAK_MINUTES ?= 1
 export JOBS ?= $(shell nproc)
 
-.PHONY: demo test e2e e2e-up e2e-down build bench soak fuzz lint sanitize asan tsan generate image install clean
+.PHONY: demo test e2e e2e-up e2e-down build bench soak fuzz lint sanitize asan tsan generate image install release release-test clean
 
 demo: build
 	@scripts/demo build/release/mindgate
@@ -71,6 +75,14 @@ image: build
 install: build
 	@scripts/install build/release/mindgate $(DESTDIR)$(PREFIX)
 	@strip $(DESTDIR)$(PREFIX)/bin/mindgate
+
+release:
+	@scripts/bootstrap --release
+	@python3 scripts/release $(if $(KEEP_PACKAGES),--keep-packages)
+
+release-test:
+	@scripts/bootstrap --release
+	@tests/release/run
 
 clean:
 	rm -rf build
