@@ -55,7 +55,7 @@ def read_settings(dist: pathlib.Path, work: pathlib.Path, keep_packages: bool) -
     key = pathlib.Path(os.environ["MINISIGN_KEY"]).expanduser()
     if not key.is_file():
         raise Fault(
-            f"MINISIGN_KEY names {key}, and there is no such file: make a key with `minisign -G`, or set another path"
+            f"MINISIGN_KEY names {key}, which does not exist: make a key with `minisign -G`, or set another path"
         )
     git = ["git", "-C", str(ROOT)]
     return Settings(

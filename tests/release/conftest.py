@@ -12,7 +12,7 @@ from released import DIST, Release
 @pytest.fixture(scope="session")
 def release(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Release]:
     if not DIST.is_dir():
-        pytest.fail(f"there is no release in {DIST}: run `make release-test`")
+        pytest.fail(f"{DIST} does not exist: run `make release-test`")
     found = Release(DIST, tmp_path_factory.mktemp("programs"))
     yield found
 

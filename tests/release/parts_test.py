@@ -90,7 +90,7 @@ class SettingsTest(unittest.TestCase):
                 self.read(MINISIGN_KEY=__file__, RELEASE_SECURITY_CONTACT=contact)
 
     def test_a_key_exists(self) -> None:
-        with self.assertRaisesRegex(common.Fault, "/nowhere/key, and there is no such file"):
+        with self.assertRaisesRegex(common.Fault, "/nowhere/key, which does not exist"):
             self.read(MINISIGN_KEY="/nowhere/key", RELEASE_SECURITY_CONTACT="https://a.example/report")
 
     def test_security_md_has_one_place_for_the_contact(self) -> None:

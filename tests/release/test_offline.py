@@ -1,4 +1,4 @@
-"""The archive for where there is no Internet: what is in it, and what its install.sh does."""
+"""The archive for hosts without Internet: what is in it, and what its install.sh does."""
 
 from __future__ import annotations
 
