@@ -81,7 +81,7 @@ def test_both_programs_admit_every_fixture_alike(release: Release) -> None:
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
 def test_plays_suites_and_scenarios(release: Release, architecture: str) -> None:
     release.run(architecture, "test", ROOT / "examples/suites")
-    release.run(architecture, "simulate", ROOT / "examples/scenarios")
+    release.run(architecture, "simulate", "-f", ROOT / "examples/scenarios")
 
 
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
@@ -102,7 +102,7 @@ def test_runs_where_there_is_nothing_else(release: Release, empty_root: pathlib.
     alone = ["chroot", empty_root, "/mindgate"]
     assert run(*alone, "--version") == f"mindgate {release.version}\n"
     run(*alone, "apply", "-o", "yaml", "-f", "/examples/manifests/chat.yaml")
-    run(*alone, "simulate", "/examples/scenarios")
+    run(*alone, "simulate", "-f", "/examples/scenarios")
     # A name that does not exist is a fault of the name, not of the look-up.
     done = run("sh", "-c", '"$@" 2>&1; true', "sh", *alone, "apply", "-f", "https://mindgate.invalid/a.yaml")
     assert "resolve" in done
