@@ -33,6 +33,36 @@ TEST(Rescheduling, AJobGoesWhenAChipOfItFails) {
       "CardUnhealthy: train-0, train-1, train-2, train-3 deleted, as fault-scheduling is force");
 }
 
+// A job of four pods that needs three, on four nodes with an NPU each.
+TEST(Rescheduling, HealthyPodsStayWhereNotAllFindAPlaceAgain) {
+  for (const bool has_spare_node : {false, true}) {
+    Cluster cluster;
+    cluster.PutJob("train", kForceLabel);
+    cluster.PutGroup("train", kForceLabel, 3);
+    if (has_spare_node) cluster.PutNode("n4", true);
+    for (int i = 0; i < (has_spare_node ? 5 : 4); ++i) {
+      Json node = cluster.server.Find(resources::kNodes, "", "n" + std::to_string(i));
+      for (const char* list : {"allocatable", "capacity"}) {
+        node["status"][list] = {{"huawei.com/Ascend910", "1"}};
+      }
+      cluster.server.Put(resources::kNodes, node);
+    }
+    Replica replica(cluster);
+    replica.settings.only_where_room = schemas::EnforcementMode::kEnforce;
+    ASSERT_TRUE(replica.Start());
+    cluster.ReportChips({{"n3", "Ascend910-0"}});
+    ASSERT_TRUE(replica.WaitTold("train", "restarted"));
+    EXPECT_EQ(cluster.Pods("train"),
+              has_spare_node ? PodNames() : (PodNames{"train-0", "train-1", "train-2"}));
+    EXPECT_EQ(replica.LastReason("train"),
+              has_spare_node ? "CardUnhealthy: train-0, train-1, train-2, train-3 deleted, as "
+                               "fault-scheduling is force"
+                             : "CardUnhealthy: train-3 deleted, as fault-scheduling is force; its "
+                               "other pods keep running, as there is no room for 4 pods with 1 NPU "
+                               "each");
+  }
+}
+
 // Grace period 0 and the pod's uid: no other pod of that name is met.
 TEST(Rescheduling, ADeletionNamesThePodAndWaitsForNobody) {
   Cluster cluster;
