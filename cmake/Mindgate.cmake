@@ -4,7 +4,9 @@ set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
-set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+if(NOT DEFINED CMAKE_POSITION_INDEPENDENT_CODE) # cmake/Static.cmake has code of programs instead
+  set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+endif()
 
 option(MINDGATE_WERROR "Treat warnings as errors" ON)
 option(MINDGATE_PCH "Precompile the largest headers (halves the build; lint builds without it)" ON)

@@ -410,6 +410,11 @@ int RunAsFunction(const DeployOptions& options, Streams& io) {
 
 int RunDeploy(const DeployOptions& options, Streams& io) {
   if (options.function) return RunAsFunction(options, io);
+  if (!options.import.empty() && (options.init || options.schema)) {
+    PrintError(io.err, "--import, --init and --schema each print something else",
+               "give one of the three");
+    return kExitUnusable;
+  }
   if (options.init) {
     if (options.scripts && *options.init != deploy::Framework::kAibrix) {
       PrintError(io.err, "--scripts: only pods of aibrix run start scripts",

@@ -101,9 +101,7 @@ void AddDeploy(CLI::App& parent, Streams& io, int& exit_code) {
       "Print a configuration of this application, which mindcluster-deploy's tool deployed, and "
       "what deploying it would change; change nothing. It is read on the cluster, or with -f in "
       "files of its objects",
-      "DEPLOY_IMPORT", "APP")
-      ->excludes(init)
-      ->excludes(schema);
+      "DEPLOY_IMPORT", "APP");
   AddSwitch(*command, "--function", options->function,
             "Be a KRM function: read a ResourceList with the configuration from standard input and "
             "print it with the objects, for kustomize and kpt",

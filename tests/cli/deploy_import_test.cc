@@ -168,7 +168,13 @@ TEST(DeployImport, RefusesWhatDoesNotGoTogether) {
   const CliResult diff = Cli({"deploy", "--import", "a", "--diff"});
   EXPECT_EQ(diff.code, kExitUnusable);
   EXPECT_THAT(diff.err, HasSubstr("error: --import writes a file and deploys nothing"));
-  EXPECT_EQ(Cli({"deploy", "--import", "a", "--init", "ome"}).code, kExitUnusable);
+  for (const char* other : {"--init", "--schema"}) {
+    const auto both = Cli({"deploy", "--import", "a", other, "ome"});
+    EXPECT_EQ(both.code, kExitUnusable);
+    EXPECT_EQ(both.err,
+              "error: --import, --init and --schema each print something else\n"
+              "hint: give one of the three\n");
+  }
   EXPECT_THAT(Cli({"deploy", "--import", "A_b"}).err,
               HasSubstr("--import: \"A_b\" cannot be the name of an application"));
 }
