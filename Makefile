@@ -16,7 +16,7 @@
 #   make release   dist/: static programs, packages, image, chart and lists for amd64 and arm64 (docs/install.md), with
 #                  RELEASE_SECURITY_CONTACT=mailto:ADDRESS MINISIGN_KEY=FILE; KEEP_PACKAGES=1 takes Debian's of last time
 #   make release-test   builds a release with values for tests into build/release-test, and checks it; RELEASE_TWICE=1 builds
-#                  it in two folders without the compiler cache and compares the bytes, which takes twenty minutes
+#                  it in two folders without the compiler cache and compares the bytes
 
 SHELL := /bin/bash
 PREFIX ?= /usr/local
