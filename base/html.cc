@@ -80,7 +80,9 @@ std::string HtmlPageStart(std::string_view title, std::string_view style) {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>)" +
          std::string(title) + "</title>\n<style>\n" + std::string(style) +
-         "</style>\n</head>\n<body>\n<h1>" + std::string(title) + "</h1>\n";
+         "</style>\n</head>\n<body>\n<main>\n<h1>" + std::string(title) + "</h1>\n";
 }
+
+std::string_view HtmlPageEnd() { return "</main>\n</body>\n</html>\n"; }
 
 }  // namespace mindgate

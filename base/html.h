@@ -24,8 +24,9 @@ std::string HtmlRow(std::span<const std::string> titles, std::span<const std::st
 // The row of the titles themselves, which a phone leaves out.
 std::string HtmlTitles(std::span<const std::string> titles);
 
-// A page of our own up to its heading, which is its title. It loads nothing and runs no scripts.
-// `style` is CSS; neither of the two is escaped.
+// A page of our own up to its heading, which is its title; what follows is its main part. It loads
+// nothing and runs no scripts. `style` is CSS; neither of the two is escaped.
 std::string HtmlPageStart(std::string_view title, std::string_view style);
+std::string_view HtmlPageEnd();
 
 }  // namespace mindgate

@@ -286,8 +286,8 @@ std::string TimelinePage(const std::vector<PlayedScenario>& played) {
                                 [](const PlayedScenario* one) { return !one->playback.Passed(); });
   const auto passed = std::ranges::count_if(
       played, [](const PlayedScenario& one) { return one.playback.Passed(); });
-  html += "<main>\n<p class=\"" + std::string(passed == std::ssize(played) ? "good" : "bad") +
-          "\">" + std::to_string(passed) + " of " +
+  html += "<p class=\"" + std::string(passed == std::ssize(played) ? "good" : "bad") + "\">" +
+          std::to_string(passed) + " of " +
           Counted(static_cast<int64_t>(played.size()), "scenario") + " passed.</p>\n";
   if (played.size() > 1) {
     html += "<nav><ul>\n";
@@ -300,7 +300,7 @@ std::string TimelinePage(const std::vector<PlayedScenario>& played) {
     html += "</ul></nav>\n";
   }
   for (size_t i = 0; i < ordered.size(); ++i) html += Section(*ordered[i], i);
-  return html + "</main>\n</body>\n</html>\n";
+  return html.append(HtmlPageEnd());
 }
 
 }  // namespace mindgate::simulation

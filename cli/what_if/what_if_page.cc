@@ -204,7 +204,7 @@ std::string EachPage(const EachReport& report) {
   html += "</ul></nav>\n" + Picture(report);
   if (stopping > 0) html += LossTable(report);
   if (report.drains) html += DrainSection(*report.drains);
-  return html + "</body>\n</html>\n";
+  return html.append(HtmlPageEnd());
 }
 
 std::string WhatIfPage(const WhatIfReport& report) {
@@ -217,7 +217,7 @@ std::string WhatIfPage(const WhatIfReport& report) {
     html += ForecastSection(AppliedTitle(report), *answer.applied, report.grace_over_time);
   if (answer.happens)
     html += ForecastSection(SupposedTitle(report), *answer.happens, report.grace_over_time);
-  return html + "</body>\n</html>\n";
+  return html.append(HtmlPageEnd());
 }
 
 }  // namespace mindgate::cli
