@@ -6,6 +6,7 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
+#include "base/text.h"
 #include "json/json.h"
 
 namespace mindgate::json::internal {
@@ -15,7 +16,6 @@ namespace {
 bool IsBlank(char c) {
   return static_cast<unsigned char>(c) <= ' ' && (c == ' ' || c == '\n' || c == '\r' || c == '\t');
 }
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 // An integer by the letter of RFC 8259: no plus, no zeros before other digits.
 bool IsInteger(std::string_view token) {

@@ -256,8 +256,7 @@ watcher::rescheduling::FaultyNodes::Seen Replica::See(const std::string& node) c
   const auto found = faults.find(node);
   return {.exists = known != nodes_.end(),
           .ready = known != nodes_.end() && known->second.ready,
-          .reported = found != faults.end() &&
-                      (found->second.IsUnhealthy() || !found->second.devices.unhealthy.empty()),
+          .reported = found != faults.end() && found->second.TakesPods(),
           .jobs = known == nodes_.end() ? jobs_.BoundJobsOn(node) : std::vector<JobKey>()};
 }
 

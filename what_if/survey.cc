@@ -9,7 +9,6 @@
 #include <tuple>
 #include <utility>
 
-#include "base/text.h"
 #include "faults/device_report.h"
 #include "faults/fault_store.h"
 #include "json/value.h"
@@ -92,9 +91,7 @@ struct ReadJob {
 
 // As the plugin counts them: pods that it needs, and whether fewer have a node.
 bool IsIncomplete(const ReadJob& job) {
-  const int64_t needs =
-      job.min_member != 1 ? job.min_member
-                          : ParseGoInt(job.metadata.Annotation(schemas::kMinAvailable)).value_or(1);
+  const int64_t needs = job.metadata.MinAvailable(job.min_member);
   const auto placed = std::count_if(job.pods.begin(), job.pods.end(), [](const auto& pod) {
     return !json::TextAt(pod.second, {"spec", "nodeName"}).empty();
   });
@@ -245,8 +242,7 @@ bool Jobs::TooManyFaults(const SurveyedFaults& faults) const {
     if (found.TakesPods() && !faults.not_ready.contains(node)) ++faulty;
   }
   const size_t all = nodes_ + faults.gone.size();
-  return faulty > watcher::rescheduling::FaultyNodes::kFew &&
-         faulty * 100 > all * static_cast<size_t>(watcher_.max_faulty_nodes);
+  return watcher::rescheduling::FaultyNodes::TooMany(faulty, all, watcher_.max_faulty_nodes);
 }
 
 Consequences Jobs::Of(const SurveyedFaults& faults, std::span<const Value* const> pods) const {

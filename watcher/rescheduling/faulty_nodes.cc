@@ -93,9 +93,7 @@ FaultyNodes::Counts FaultyNodes::counts() const {
 std::string FaultyNodes::WhyStoppedLocked(size_t nodes, int64_t max_percent) const {
   const Counts found = CountsLocked();
   const size_t all = nodes + found.vanished;
-  if (found.faulty <= kFew || found.faulty * 100 <= all * static_cast<size_t>(max_percent)) {
-    return "";
-  }
+  if (!TooMany(found.faulty, all, max_percent)) return "";
   std::string why = std::to_string(found.faulty) + " of " + std::to_string(all) +
                     " nodes are faulty, which is more than maxFaultyNodes (" +
                     std::to_string(max_percent) + " %)";

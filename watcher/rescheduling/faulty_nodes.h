@@ -38,6 +38,11 @@ class FaultyNodes {
     std::vector<JobKey> jobs{};
   };
 
+  // Whether so many of all nodes are faulty that nothing is restarted.
+  static bool TooMany(size_t faulty, size_t all, int64_t max_percent) {
+    return faulty > kFew && faulty * 100 > all * static_cast<size_t>(max_percent);
+  }
+
   struct Counts {
     size_t faulty = 0;
     // Of them: pods are there, and the Node is gone. Whoever may create pods may name any node, so

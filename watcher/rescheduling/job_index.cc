@@ -4,21 +4,12 @@
 #include <set>
 #include <utility>
 
-#include "base/text.h"
-#include "schemas/names.h"
-
 namespace mindgate::watcher::rescheduling {
 namespace {
 
 auto PlaceOf(std::vector<PodPtr>& pods, const std::string& name) {
   return std::lower_bound(pods.begin(), pods.end(), name,
                           [](const PodPtr& pod, const std::string& of) { return pod->name < of; });
-}
-
-// huawei.com/schedule_minAvailable counts only where minMember is 1 (trap 33).
-int64_t MinAvailable(const PodGroupState& group, const JobMetadata& metadata) {
-  if (group.min_member != 1) return group.min_member;
-  return ParseGoInt(metadata.Annotation(schemas::kMinAvailable)).value_or(1);
 }
 
 int64_t ChipsHeldBy(const PodState& pod) {
@@ -49,7 +40,7 @@ Job JobOf(const PodGroupState& group, const std::vector<PodPtr>& pods) {
     }
   }
   job.policy = merged.Policy(group.asks_for_npus || AnyHasChips(job.tasks));
-  job.min_available = MinAvailable(group, merged);
+  job.min_available = merged.MinAvailable(group.min_member);
   return job;
 }
 

@@ -81,6 +81,11 @@ std::string_view JobMetadata::Label(std::string_view key) const {
   return found == labels_.end() ? std::string_view() : found->second;
 }
 
+int64_t JobMetadata::MinAvailable(int64_t min_member) const {
+  if (min_member != 1) return min_member;
+  return ParseGoInt(Annotation(schemas::kMinAvailable)).value_or(1);
+}
+
 std::string_view JobMetadata::Annotation(std::string_view key) const {
   const auto found = annotations_.find(key);
   return found == annotations_.end() ? std::string_view() : found->second;

@@ -83,6 +83,10 @@ class JobMetadata {
   // `asks_for_npus`: whether the PodGroup's minResources name an NPU, or one of its pods has chips.
   FaultPolicy Policy(bool asks_for_npus) const;
 
+  // How many pods the job needs: the PodGroup's minMember, or where that is 1,
+  // huawei.com/schedule_minAvailable (trap 33).
+  int64_t MinAvailable(int64_t min_member) const;
+
   // Empty: there is none.
   std::string_view Annotation(std::string_view key) const;
 
