@@ -62,5 +62,9 @@ def test_a_faulty_chip_and_the_job_on_it(cluster: Cluster, installation: Release
             "step": "evict",
             "of": [name],
             "why": "fault-scheduling is grace",
+            "by": "plugin",
+            "withinSeconds": 0,
+            "later": "",
+            "pluginRestarted": None,
         }
     ]
