@@ -1,8 +1,12 @@
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <utility>
 
+#include "base/text.h"
 #include "certs/base64.h"
 #include "doctor/context.h"
 #include "json/value.h"
+#include "schemas/names.h"
 
 namespace mindgate::doctor {
 namespace {
@@ -56,10 +60,17 @@ void Check(Context& context, const kube::Resource& resource, bool mutating) {
                         context.options.name);
   if (!configuration) return;
   const Json* webhooks = json::Find(*configuration, "webhooks");
+  const std::string listed =
+      json::TextAt(*configuration, {"metadata", "annotations", schemas::kFailClosed});
+  const std::vector<std::string_view> to_close = Split(listed, ',');
   size_t count = 0;
+  size_t open = 0;
   bool fails_closed = false;
   for (const Json& webhook : json::IsArray(webhooks) ? *webhooks : Json::array()) {
-    context.hooks.push_back(HookOf(webhook, mutating));
+    Hook hook = HookOf(webhook, mutating);
+    // It receives nothing but dry runs of the watcher.
+    if (hook.name.starts_with(schemas::kProbeWebhook)) continue;
+    context.hooks.push_back(std::move(hook));
     ++count;
     const int64_t timeout = json::AsInt(json::Find(webhook, "timeoutSeconds")).value_or(10);
     if (timeout >= kLongTimeout) {
@@ -69,7 +80,9 @@ void Check(Context& context, const kube::Resource& resource, bool mutating) {
               " s for an answer: while the webhook is down, every call takes that long",
           "write timeoutSeconds: 2 or 3");
     }
-    fails_closed |= context.hooks.back().failure_policy != "Ignore";
+    const bool ignores = context.hooks.back().failure_policy == "Ignore";
+    fails_closed |= !ignores;
+    if (ignores && std::ranges::count(to_close, context.hooks.back().name) > 0) ++open;
   }
   if (count == 0) {
     context.report.Fail(kRegistrationsCheck,
@@ -77,7 +90,15 @@ void Check(Context& context, const kube::Resource& resource, bool mutating) {
                         "`helm upgrade` restores them");
     return;
   }
-  if (!mutating && !fails_closed && context.rollout_phase.empty()) {
+  if (open > 0) {
+    context.report.Warn(
+        kRegistrationsCheck,
+        std::to_string(open) + " webhooks of " + resource.kind + " " + context.options.name +
+            " have failurePolicy Ignore until the API server gets an answer from the webhook: "
+            "what it cannot check is admitted",
+        "the watcher sets Fail: see its log, whether the pods of the webhook are ready, and "
+        "whether the API server may connect to them");
+  } else if (!mutating && !fails_closed && context.rollout_phase.empty()) {
     context.report.Warn(
         kRegistrationsCheck,
         resource.kind + " " + context.options.name +

@@ -14,6 +14,7 @@
 #include "schemas/names.h"
 #include "watcher/certificates/controller.h"
 #include "watcher/ended_servers/controller.h"
+#include "watcher/fail_closed/controller.h"
 #include "watcher/frame/decision_log.h"
 #include "watcher/frame/disruption_budget.h"
 #include "watcher/frame/disruption_gate.h"
@@ -130,6 +131,14 @@ class Watcher::Impl {
           writer, clock, logger,
           CertificateController::Options{
               .manager = options_.certs, .term = term, .seed = options_.seed}));
+    }
+    if (options_.fail_closed) {
+      controllers_.push_back(std::make_unique<fail_closed::Controller>(
+          writer, clock, logger,
+          fail_closed::Controller::Options{.ns = options_.own_namespace,
+                                           .webhooks = options_.certs.webhooks,
+                                           .term = term,
+                                           .seed = options_.seed}));
     }
   }
 

@@ -30,7 +30,8 @@ class Watcher {
     std::string lease{};   // an annotation of it pauses rescheduling
     bool dry_run = false;  // rescheduling only says what it would do
     bool manage_certs = false;
-    CertificateManagerOptions certs{};  // with `manage_certs`
+    bool fail_closed = false;           // registers the webhooks of `certs` with Fail
+    CertificateManagerOptions certs{};  // with `manage_certs`; its webhooks with `fail_closed`, too
     Build build{};                      // that runs
     uint64_t seed = 1;                  // another one for each replica
   };

@@ -210,6 +210,17 @@ tl::expected<Review, ReviewRefusal> DecodeReview(json::Decoder& decoder, json::T
   return review;
 }
 
+std::string EncodeProbeAnswer(const Review& review) {
+  const Json status = {{"status", "Failure"},
+                       {"code", 403},
+                       {"reason", "Forbidden"},
+                       {"message", "mindgate answers, which is all that this dry run asks"}};
+  return Json({{"apiVersion", review.api_version},
+               {"kind", "AdmissionReview"},
+               {"response", {{"uid", review.uid}, {"allowed", false}, {"status", status}}}})
+      .dump();
+}
+
 std::string EncodeAnswer(const Review& review, Hook hook, const admission::Verdict& verdict,
                          std::string_view generation) {
   const bool allowed = verdict.outcome != admission::Outcome::kDenied;

@@ -16,9 +16,10 @@
 namespace mindgate::webhook {
 
 // Which webhook was called. A mutating one only mutates and a validating one only judges: the API
-// server refuses a patch from the latter, and shows the object after all mutation to it.
-enum class Hook { kMutate, kValidate };
-inline constexpr std::array<std::string_view, 2> kHookPaths = {"/mutate", "/validate"};
+// server refuses a patch from the latter, and shows the object after all mutation to it. One of
+// probes denies whatever it is asked, which shows that it answers (watcher/fail_closed).
+enum class Hook { kMutate, kValidate, kProbe };
+inline constexpr std::array<std::string_view, 3> kHookPaths = {"/mutate", "/validate", "/probe"};
 inline std::string_view PathOf(Hook hook) { return kHookPaths[static_cast<size_t>(hook)]; }
 
 // One decoded AdmissionReview. Its request's objects live as long as what the decoder decoded.
@@ -49,6 +50,9 @@ tl::expected<Review, ReviewRefusal> DecodeReview(json::Decoder& decoder, json::T
 // server's failurePolicy must see a failed call. `generation` is the configuration's.
 std::string EncodeAnswer(const Review& review, Hook hook, const admission::Verdict& verdict,
                          std::string_view generation);
+
+// The denial that answers one of Hook::kProbe.
+std::string EncodeProbeAnswer(const Review& review);
 
 // "MG001=enforce,MG055=warn": each rule that was broken, once with its mode, in order of ids.
 std::string RuleList(const std::vector<policies::Finding>& findings);

@@ -84,6 +84,11 @@ http::Response ReviewHandler::Handle(Hook hook, const http::Request& request) {
   const auto decoder = decoders_.Borrow();  // the review points into it
   auto review = DecodeReview(*decoder, json::Text::InPlace(request.body), clock.WallNow());
   if (!review) return Refuse(hook, review.error().refusal, review.error().detail, request);
+  if (hook == Hook::kProbe) {
+    http::Response answer;
+    answer.body = EncodeProbeAnswer(*review);
+    return answer;
+  }
   const Watchdog::Decision watched(watchdog_, *review);
   const auto objects = inputs_.objects();
   review->request.objects = objects.get();

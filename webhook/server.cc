@@ -160,7 +160,7 @@ class Server::Impl {
 
   std::vector<http::Router::Route> Routes() {
     std::vector<http::Router::Route> routes;
-    for (const Hook hook : {Hook::kMutate, Hook::kValidate}) {
+    for (const Hook hook : {Hook::kMutate, Hook::kValidate, Hook::kProbe}) {
       routes.push_back({std::string(PathOf(hook)), [this, hook](const http::Request& request) {
                           return reviews_->Handle(hook, request);
                         }});

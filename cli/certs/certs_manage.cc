@@ -100,11 +100,11 @@ void AddManagerFlags(CLI::App& command, CertsManageOptions& options) {
   AddFlag(command, "--service", options.manager.service,
           "Name of the webhook's Service, whose DNS names the certificate covers",
           "CERTS_MANAGE_SERVICE", "NAME");
-  AddFlag(command, "--mutating-webhook", options.manager.mutating_webhooks,
+  AddFlag(command, "--mutating-webhook", options.manager.webhooks.mutating,
           "MutatingWebhookConfiguration whose caBundle is set; may be repeated", "MUTATING_WEBHOOK",
           "NAME")
       ->delimiter(',');
-  AddFlag(command, "--validating-webhook", options.manager.validating_webhooks,
+  AddFlag(command, "--validating-webhook", options.manager.webhooks.validating,
           "ValidatingWebhookConfiguration whose caBundle is set; may be repeated",
           "VALIDATING_WEBHOOK", "NAME")
       ->delimiter(',');

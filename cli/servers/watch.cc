@@ -91,6 +91,7 @@ int RunWatch(const WatchOptions& options, Streams& io) {
                             .lease = options.leadership.elect ? options.leadership.lease : "",
                             .dry_run = options.dry_run,
                             .manage_certs = options.manage_certs,
+                            .fail_closed = options.fail_closed,
                             .certs = ManagerOptionsOf(options.certs, reading.ns()),
                             .build = ThisBuild(),
                             .seed = std::random_device()()});
@@ -148,6 +149,10 @@ void AddWatch(CLI::App& parent, Streams& io, int& exit_code) {
             "Also manage the webhook's Secret and caBundle, like `mindgate certs manage`",
             "MANAGE_CERTS");
   AddManagerFlags(*command, options->certs);
+  AddSwitch(*command, "--fail-closed", options->fail_closed,
+            "Set failurePolicy Fail where the annotation mindgate.io/fail-closed of a webhook "
+            "configuration asks for it, once the webhook answers",
+            "FAIL_CLOSED");
   AddFlag(*command, "--probe-listen", options->probe_listen,
           "Address to serve /livez, /readyz, /metrics and /decisions on, without TLS",
           "PROBE_LISTEN", "ADDRESS");

@@ -23,7 +23,8 @@ struct WatchOptions {
   std::vector<std::string> without_rules = {"kube-system", "mindx-dl"};
   bool dry_run = false;  // of rescheduling
   bool manage_certs = false;
-  CertsManageOptions certs = {};  // options of the manager, if `manage_certs`
+  bool fail_closed = false;
+  CertsManageOptions certs = {};  // with `manage_certs`; the webhooks with `fail_closed`, too
   LeadershipOptions leadership = {};
   std::string probe_listen = ":8080";
   LogOptions log = {};

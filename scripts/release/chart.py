@@ -10,7 +10,7 @@ import tarfile
 
 from common import ROOT, Fault, run, write
 from packages import tar_gz
-from settings import Settings
+from settings import ARCHITECTURES, Settings
 
 
 def chart(settings: Settings, digest: str) -> pathlib.Path:
@@ -18,9 +18,12 @@ def chart(settings: Settings, digest: str) -> pathlib.Path:
     shutil.rmtree(work, ignore_errors=True)
     shutil.copytree(ROOT / "charts/mindgate", work / "mindgate")
     values = work / "mindgate/values.yaml"
-    text, changes = re.subn(r'(?m)^  digest: ""$', f'  digest: "{digest}"', values.read_text())
-    if changes != 1:
-        raise Fault('charts/mindgate/values.yaml must have one line `  digest: ""`, under image')
+    text = values.read_text()
+    architectures = ", ".join(ARCHITECTURES)
+    for line, value in (('  digest: ""', f'  digest: "{digest}"'), ("  architectures: []", f"  architectures: [{architectures}]")):
+        text, changes = re.subn(f"(?m)^{re.escape(line)}$", value, text)
+        if changes != 1:
+            raise Fault(f"charts/mindgate/values.yaml must have one line `{line}`, under image")
     values.write_text(text)
     helm = ROOT / "scripts/helm"
     run([helm, "package", work / "mindgate", "--destination", work])

@@ -353,7 +353,9 @@ class AlertsTest(unittest.TestCase):
                     f"https://runbooks.example/mindgate/{alert}.md",
                 )
                 page = (RUNBOOKS / f"{alert}.md").read_text()
-                self.assertTrue(page.startswith(f"# {alert}\n"))
+                # What one can type at night on a host that has kubectl and nothing else.
+                status = "kubectl -n mindgate-system exec deployment/mindgate-watcher -- mindgate status -A"
+                self.assertTrue(page.startswith(f"# {alert}\n\n```sh\n{status}\n```\n\n## Meaning\n"))
                 headings = re.findall(r"(?m)^## (.*)$", page)
                 self.assertEqual(headings, ["Meaning", "Impact", "Diagnosis", "Mitigation"])
                 self.assertIn(f"({alert}.md)", index)

@@ -1,4 +1,4 @@
-"""Which namespaces are trusted where Helm has a cluster: those in which a component is installed."""
+"""What Helm reads from a cluster: which components are installed, which webhooks fail closed already, which nodes there are."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ def subject(kind: str, name: str, **more: str) -> Object:
 
 
 class Cluster:
-    """What Helm asks of an API server to render: discovery, Namespaces and ClusterRoleBindings."""
+    """What Helm asks of an API server to render: discovery, Namespaces and ClusterRoleBindings, and `more` by path."""
 
-    def __init__(self, namespaces: list[str], subjects: list[Object]):
+    def __init__(self, namespaces: list[str], subjects: list[Object], more: Object | None = None):
         # Helm maps all kinds that it renders.
-        kinds: dict[str, set[str]] = {"v1": {"Namespace"}, f"{RBAC}/v1": set()}
+        kinds: dict[str, set[str]] = {"v1": {"Namespace", "Node"}, f"{RBAC}/v1": set()}
         for each in objects_of("defaults"):
             kinds.setdefault(each["apiVersion"], set()).add(each["kind"])
         groups = [version.split("/") for version in kinds if "/" in version]
@@ -70,7 +70,7 @@ class Cluster:
                 ]
                 + [{"metadata": {"name": "without-subjects"}}],
             },
-        }
+        } | (more or {})
         asked = self.asked = []
 
         class Handler(http.server.BaseHTTPRequestHandler):
@@ -91,7 +91,7 @@ class Cluster:
 
     @staticmethod
     def resources(version: str, kinds: set[str]) -> Object:
-        cluster_wide = ("Namespace", "ClusterRole", "Webhook", "ValidatingAdmission", "PriorityLevel")
+        cluster_wide = ("Namespace", "Node", "ClusterRole", "Webhook", "ValidatingAdmission", "PriorityLevel")
         resources = [
             {
                 "name": re.sub("y$", "ie", kind.lower()) + "s",
@@ -221,6 +221,44 @@ class InstalledTest(unittest.TestCase):
         with Cluster(SYSTEM, []) as cluster:
             self.assertIn(f"{absent} mindx-dl. Whoever", cluster.notes())
             self.assertNotIn(absent, cluster.notes("--set", "config.rescheduling.mode=off"))
+
+    def test_an_upgrade_keeps_what_fails_closed(self) -> None:
+        live = {"pods.validate.mindgate.io": "Fail", "ome.validate.mindgate.io": "Ignore", "services.validate.mindgate.io": "Fail"}
+        configuration = {
+            "apiVersion": "admissionregistration.k8s.io/v1",
+            "kind": "ValidatingWebhookConfiguration",
+            "metadata": {
+                "name": RELEASE,
+                "labels": {"app.kubernetes.io/managed-by": "Helm"},
+                "annotations": {"meta.helm.sh/release-name": RELEASE, "meta.helm.sh/release-namespace": NAMESPACE},
+            },
+            "webhooks": [{"name": name, "failurePolicy": policy} for name, policy in live.items()],
+        }
+        path = f"/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/{RELEASE}"
+        for phase, fails in (("enforce", ["pods.validate.mindgate.io"]), ("warn", [])):
+            with Cluster(NAMESPACES, SUBJECTS, {path: configuration}) as cluster:
+                rendered = parse(cluster.rendered("--set", f"rolloutPhase={phase}"))
+            closed = [webhook["name"] for _, webhook in webhooks_of(rendered) if webhook["failurePolicy"] == "Fail"]
+            # A Service waits for nobody, whatever is in the cluster.
+            self.assertEqual(closed, fails, phase)
+
+    def test_the_notes_name_nodes_that_cannot_run_the_image(self) -> None:
+        def nodes(*architectures: str) -> Object:
+            items = [{"metadata": {"name": each, "labels": {"kubernetes.io/arch": each}}} for each in architectures]
+            return {"/api/v1/nodes": {"kind": "NodeList", "apiVersion": "v1", "items": [*items, {"metadata": {"name": "bare"}}]}}
+
+        warning = "WARNING: there are nodes of architecture"
+        with Cluster(NAMESPACES, SUBJECTS, nodes("arm64", "riscv64", "loong64", "riscv64")) as cluster:
+            self.assertNotIn(warning, cluster.notes())
+            notes = cluster.notes("--set", "image.architectures={amd64,arm64}")
+            self.assertIn(f"{warning} loong64, riscv64, and the image is for amd64, arm64 only.", notes)
+            (values,) = re.findall(r"--set-json '([^']*arch[^']*)'", notes)
+            kept = cluster.rendered("--set-json", values)
+            for each in parse(kept):
+                if each["kind"] == "Deployment":
+                    self.assertEqual(each["spec"]["template"]["spec"]["nodeSelector"], {"kubernetes.io/arch": "amd64"})
+        with Cluster(NAMESPACES, SUBJECTS, nodes("amd64", "arm64")) as cluster:
+            self.assertNotIn(warning, cluster.notes("--set", "image.architectures={amd64,arm64}"))
 
 
 if __name__ == "__main__":

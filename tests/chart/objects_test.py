@@ -134,6 +134,10 @@ def doctor(probe_namespace: str = "default") -> list[tuple[str, list[Object]]]:
     ]
 
 
+# The dry run that asks the webhook.
+PROBE = rule("", "configmaps", "create")
+
+
 def certificates(secret: str) -> list[Object]:
     return [
         rule("", "secrets", "create"),
@@ -146,7 +150,7 @@ RIGHTS: dict[str, dict[str, list[tuple[str, list[Object]]]]] = {
     "defaults": {
         "mindgate-webhook": [READ_RUNTIMES],
         "mindgate-watcher": [
-            (NAMESPACE, [LEASE, *certificates("mindgate-tls")]),
+            (NAMESPACE, [LEASE, PROBE, *certificates("mindgate-tls")]),
             ("", [REGISTRATIONS, OWN_NAMESPACE, *OBSERVE, *GANGS, EVENTS]),
         ],
         "mindgate-test": doctor(),
@@ -154,7 +158,7 @@ RIGHTS: dict[str, dict[str, list[tuple[str, list[Object]]]]] = {
     "cert-manager": {"mindgate-webhook": [READ_RUNTIMES], "mindgate-test": doctor()},
     "own-files": {
         "mindgate-test": doctor(),
-        "mindgate-watcher": [(NAMESPACE, [LEASE]), ("", [*OBSERVE, *GANGS, EVENTS])],
+        "mindgate-watcher": [(NAMESPACE, [LEASE, PROBE]), ("", [REGISTRATIONS, *OBSERVE, *GANGS, EVENTS])],
     },
     "everything": {
         "reader": [READ_RUNTIMES],
@@ -183,7 +187,7 @@ RIGHTS: dict[str, dict[str, list[tuple[str, list[Object]]]]] = {
     "minimal": {
         "mindgate-webhook": [READ_RUNTIMES],
         "mindgate-watcher": [
-            (NAMESPACE, [LEASE, *certificates("mindgate-tls")]),
+            (NAMESPACE, [LEASE, PROBE, *certificates("mindgate-tls")]),
             ("", [REGISTRATIONS, OWN_NAMESPACE]),
         ],
     },
@@ -376,7 +380,7 @@ class RightsTest(unittest.TestCase):
             self.assertEqual(rights, RIGHTS[value_set], value_set)
 
     def test_the_watcher_may_do_what_the_configuration_switches_on(self) -> None:
-        files = ["--values", str(HERE / "values/own-files.yaml")]
+        files = ["--values", str(HERE / "values/own-files.yaml"), "--set", "webhook.failOpenUntilAnswered=false"]
         for config, wanted in SWITCHES:
             with self.subTest(config=config):
                 rendered = template(*files, "--set-json", f"config={json.dumps(config)}")
@@ -636,8 +640,6 @@ class TogetherTest(unittest.TestCase):
                             "--manage-certs",
                             f"--secret={secret}",
                             "--service=mindgate-webhook",
-                            "--mutating-webhook=mindgate",
-                            "--validating-webhook=mindgate",
                             "--days=365",
                             "--ca-days=3650",
                             "--publish-time=3600",
@@ -646,6 +648,9 @@ class TogetherTest(unittest.TestCase):
                         if secret
                         else []
                     ),
+                    "--fail-closed",
+                    "--mutating-webhook=mindgate",
+                    "--validating-webhook=mindgate",
                     *(["--watch-namespace=serving"] if everything else []),
                 ],
                 value_set,

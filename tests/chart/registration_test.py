@@ -7,10 +7,12 @@ import unittest
 from typing import Iterator
 
 from rendering import (
+    HERE,
     NAMESPACE,
     ROOT,
     VALUE_SETS,
     Object,
+    configurations_of,
     kinds_of_the_engine,
     objects_of,
     parse,
@@ -276,8 +278,10 @@ class RegistrationTest(unittest.TestCase):
 
     def test_how_it_is_called(self) -> None:
         settings = {
-            "everything": {"mutate": ("Fail", 5), "validate": ("Ignore", 10)},
-            "others": {"mutate": ("Ignore", 2), "validate": ("Fail", 3)},
+            "everything": {"mutate": ("Ignore", 5), "validate": ("Ignore", 10)},
+            # Where no watcher runs, nothing sets Fail later.
+            "cert-manager": {"mutate": ("Ignore", 2), "validate": ("Fail", 3)},
+            "others": {"mutate": ("Ignore", 2), "validate": ("Ignore", 3)},
         }
         for value_set, hook, webhook in every():
             with self.subTest(values=value_set, webhook=webhook["name"]):
@@ -325,10 +329,40 @@ class RegistrationTest(unittest.TestCase):
                 annotations = the(objects_of(value_set), kind, "mindgate")["metadata"].get(
                     "annotations", {}
                 )
+                annotations = {key: value for key, value in annotations.items() if "cert-manager" in key}
                 wanted = {"cert-manager.io/inject-ca-from": f"{NAMESPACE}/mindgate-webhook"}
                 self.assertEqual(
                     annotations, wanted if value_set == "cert-manager" else {}, value_set
                 )
+
+    def test_what_is_to_fail_closed_is_open_first(self) -> None:
+        for value_set in VALUE_SETS:
+            file = ("--values", HERE / "values" / f"{value_set}.yaml")
+            at_once = template(*file, "--set", "webhook.failOpenUntilAnswered=false").stdout
+            fails = {
+                hook: [each["name"] for each in configuration["webhooks"] if each["failurePolicy"] == "Fail"]
+                for hook, configuration in configurations_of(parse(at_once))
+            }
+            self.assertEqual(fails["mutate"] != [], value_set == "everything")
+            self.assertEqual(fails["validate"] != [], value_set != "everything")
+            for hook, configuration in configurations_of(objects_of(value_set)):
+                listed = configuration["metadata"].get("annotations", {}).get("mindgate.io/fail-closed")
+                watched = value_set != "cert-manager" and fails[hook]
+                self.assertEqual(listed, ",".join(fails[hook]) if watched else None, (value_set, hook))
+        observed = template("--set", "rolloutPhase=warn").stdout
+        self.assertNotIn("mindgate.io/fail-closed:", observed)
+
+    def test_the_probe_gets_nothing_but_the_dry_run_of_the_watcher(self) -> None:
+        for value_set in VALUE_SETS:
+            for hook, configuration in configurations_of(objects_of(value_set)):
+                probe = configuration["webhooks"][-1]
+                self.assertEqual(probe["name"], f"probe.{hook}.mindgate.io", value_set)
+                self.assertEqual(probe["failurePolicy"], "Ignore")
+                self.assertEqual(probe["clientConfig"]["service"]["path"], "/probe")
+                self.assertEqual(probe["namespaceSelector"], {"matchLabels": {"kubernetes.io/metadata.name": NAMESPACE}})
+                self.assertEqual(registered(probe), [("", "v1", "configmaps", "Namespaced")])
+                self.assertEqual([rule["operations"] for rule in probe["rules"]], [["CREATE"]])
+                self.assertEqual([each["name"] for each in probe["matchConditions"]], ["asked-by-the-watcher"])
 
     def test_a_webhook_that_is_switched_off_is_not_registered(self) -> None:
         for hook, other in (("mutate", "validate"), ("validate", "mutate")):

@@ -79,11 +79,18 @@ def the(objects: list[Object], kind: str, name: str) -> Object:
 
 
 def webhooks_of(objects: list[Object]) -> Iterator[tuple[str, Object]]:
-    """Each registered webhook, with "mutate" or "validate"."""
+    """Each registered webhook but the probes, with "mutate" or "validate"."""
+    for hook, configuration in configurations_of(objects):
+        for webhook in configuration["webhooks"]:
+            if webhook["name"] != f"probe.{hook}.mindgate.io":
+                yield hook, webhook
+
+
+def configurations_of(objects: list[Object]) -> Iterator[tuple[str, Object]]:
+    """Each webhook configuration, with "mutate" or "validate"."""
     for hook, kind in (("mutate", "Mutating"), ("validate", "Validating")):
         for configuration in of_kind(objects, f"{kind}WebhookConfiguration"):
-            for webhook in configuration["webhooks"]:
-                yield hook, webhook
+            yield hook, configuration
 
 
 @functools.cache

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import unittest
 
 import yaml
@@ -12,6 +13,7 @@ from rendering import (
     BINARY,
     CHART,
     NAMESPACE,
+    ROOT,
     Object,
     helm,
     objects_of,
@@ -22,6 +24,8 @@ from rendering import (
     the,
     webhooks_of,
 )
+
+from registration_test import selects
 
 HANDED_OVER = {
     "elasticScaling": {"mode": "enforce", "rebalance": "enforce"},
@@ -55,6 +59,49 @@ def notes(*arguments: str) -> str:
     return installed.stdout.partition("\nNOTES:\n")[2]
 
 
+class SwitchesTest(unittest.TestCase):
+    """The commands of docs/operations.md, "Switch something off"."""
+
+    maxDiff = None
+
+    def commands(self) -> list[list[str]]:
+        """The arguments of each `helm upgrade` after those that all have in common."""
+        text = (ROOT / "docs/operations.md").read_text()
+        (block,) = re.findall(r"(?ms)^### Switch something off\n.*?^```sh\n(.*?)^```$", text)
+        words = [shlex.split(command) for command in re.sub(r"(?m)^#.*\n|\\\n", "", block).splitlines()]
+        common = "helm upgrade mindgate charts/mindgate -n mindgate-system --reset-then-reuse-values".split()
+        for each in words:
+            self.assertEqual(each[: len(common)], common)
+        return [each[len(common) :] for each in words]
+
+    def test_each_does_what_it_says(self) -> None:
+        exception = {
+            "rules": ["MG080"],
+            "namespace": "legacy",
+            "name": "llama-*",
+            "owner": "serving team",
+            "reason": "moves to OME",
+            "expires": "2030-12-31",
+        }
+        rendered = [template(*arguments) for arguments in self.commands()]
+        self.assertEqual([each.stderr for each in rendered if each.returncode], [])
+        objects = [parse(each.stdout) for each in rendered]
+        self.assertEqual(
+            [configuration(each) for each in objects],
+            [
+                {"rules": {"MG080": "off"}},
+                {"namespaces": [{"name": "team-*", "rules": {"MG080": "off"}}]},
+                {"exceptions": [exception]},
+                {"namespaces": [{"name": "legacy", "inject": "disabled"}]},
+                {},
+            ],
+        )
+        for _, webhook in webhooks_of(objects[-1]):
+            for name, sent in (("legacy", False), ("serving", not webhook["name"].startswith("opted-in."))):
+                labels = {"kubernetes.io/metadata.name": name}
+                self.assertEqual(selects(webhook["namespaceSelector"], labels), sent, webhook["name"])
+
+
 class PhasesTest(unittest.TestCase):
     maxDiff = None
 
@@ -66,7 +113,8 @@ class PhasesTest(unittest.TestCase):
         }
         for phase, policies in wanted.items():
             found: dict[str, set[str]] = {}
-            for hook, webhook in webhooks_of(rendered(phase)):
+            at_once = template("--set", f"rolloutPhase={phase},webhook.failOpenUntilAnswered=false")
+            for hook, webhook in webhooks_of(parse(at_once.stdout)):
                 found.setdefault(hook, set()).add(webhook["failurePolicy"])
             self.assertEqual(found, policies, phase)
 
@@ -136,7 +184,7 @@ class PhasesTest(unittest.TestCase):
                 "metadata"
             ].get("annotations", {})
             self.assertEqual(
-                annotations, {} if phase == "enforce" else {"mindgate.io/rollout-phase": phase}
+                annotations.get("mindgate.io/rollout-phase"), None if phase == "enforce" else phase
             )
 
     def test_owners_are_set_by_the_watcher_or_by_helm_on_a_cluster(self) -> None:

@@ -51,6 +51,36 @@ TEST_F(DoctorFixture, WhereNothingIsInstalled) {
           "validated"}));
 }
 
+TEST_F(DoctorFixture, WhatIsStillOpenIsNamed) {
+  server.Put(resources::kNamespaces, {{"metadata", {{"name", "default"}}}});
+  const auto webhook = [](const char* name, const char* policy) -> Json {
+    return {{"name", name},
+            {"failurePolicy", policy},
+            {"timeoutSeconds", 3},
+            {"clientConfig", {{"url", "https://127.0.0.1:9443/validate"}}}};
+  };
+  const auto put = [&](const char* policy) {
+    server.Put(resources::kValidatingWebhooks,
+               {{"metadata",
+                 {{"name", "mindgate"},
+                  {"annotations", {{"mindgate.io/fail-closed", "pods.example,jobs.example"}}}}},
+                {"webhooks",
+                 {webhook("pods.example", policy), webhook("jobs.example", policy),
+                  webhook("services.example", "Ignore"), webhook("probe.example", "Ignore")}}});
+  };
+  const std::string open =
+      "registration: 2 webhooks of ValidatingWebhookConfiguration mindgate have failurePolicy "
+      "Ignore until the API server gets an answer from the webhook: what it cannot check is "
+      "admitted";
+  put("Ignore");
+  EXPECT_THAT(Findings(Status::kWarning), ::testing::Contains(open));
+  EXPECT_THAT(
+      Findings(Status::kOk),
+      ::testing::Contains("registration: ValidatingWebhookConfiguration mindgate has 3 webhooks"));
+  put("Fail");
+  EXPECT_THAT(Findings(Status::kWarning), ::testing::Not(::testing::Contains(open)));
+}
+
 // A rollout that has only begun is as it should be.
 TEST_F(DoctorFixture, WhatARolloutPhaseLeavesOutIsNotMissed) {
   server.Put(resources::kNamespaces, {{"metadata", {{"name", "default"}}}});

@@ -64,6 +64,7 @@ class Release:
         wait_for(self.serves, "the API server to reach the webhook", 60)
         # A webhook that was just registered again has no caBundle before a watcher leads, and Ignore admits meanwhile.
         wait_for(lambda: "" not in self.bundles(), "the watcher to publish the CA", 120)
+        wait_for(lambda: not self.open_webhooks(), "the watcher to set failurePolicy Fail", 120)
         # After a leader that could not release its Lease, the next one waits for the end of it.
         wait_for(self.is_led, "a watcher that runs to lead", 120)
 
@@ -119,6 +120,18 @@ class Release:
         }
 
 
+    def open_webhooks(self) -> list[str]:
+        """Those that are to fail closed, and do not yet."""
+        return [
+            webhook["name"]
+            for kind in ("mutating", "validating")
+            for configuration in [self.configuration(kind)]
+            for webhook in configuration["webhooks"]
+            if webhook["name"] in configuration["metadata"].get("annotations", {}).get("mindgate.io/fail-closed", "").split(",")
+            and webhook["failurePolicy"] == "Ignore"
+        ]
+
+
 class LocalProcess(Release):
     """Where no pods run: the same webhooks of the chart, called by URL in a process on this machine."""
 
@@ -137,7 +150,9 @@ class LocalProcess(Release):
             + ["--cert-dir", self.folder, "--lookup-runtimes", "--kubeconfig", self.cluster.kubeconfig],
             stderr=(self.folder / "log").open("w"),
         )
-        files = {"certs": {"mode": "files", "secretName": "unused", "caBundle": (self.folder / "ca.crt").read_text()}}
+        files: dict[str, Any] = {"certs": {"mode": "files", "secretName": "unused", "caBundle": (self.folder / "ca.crt").read_text()}}
+        # No watcher runs, which would set failurePolicy Fail later.
+        files["webhook"] = {"failOpenUntilAnswered": False}
         values = json.dumps(merged(merged(VALUES, files), more or {}))
         rendered = self.cluster.helm("template", NAME, CHART, "--values", "-", input=values).stdout
         for document in yaml.safe_load_all(rendered):

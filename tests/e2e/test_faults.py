@@ -40,6 +40,10 @@ def test_a_faulty_chip_and_the_job_on_it(cluster: Cluster, installation: Release
     try:
         cluster.kubectl("create", "-n", "mindx-dl", "-f", "-", input=json.dumps(report_of("npu-2", "Ascend910-3")))
         told = json.loads(cluster.run(PROGRAM, "status", "--faults", "-o", "json").stdout)
+        # With the watcher's rights, as the runbooks begin.
+        inside = ("exec", "deployment/mindgate-watcher", "--", "mindgate", "status")
+        assert installation.cluster.kubectl(*inside, "-A").returncode == 0
+        asked = json.loads(installation.cluster.kubectl(*inside, "--faults", "-o", "json").stdout)
         # By default the watcher says what it would do, and does nothing.
         wait_for(lambda: "WouldRestart" in {event["reason"] for event in cluster.items("events.events.k8s.io")}, "the Event")
         assert running_on(cluster, OF_THE_JOB) == sorted(NPU_NODES)
@@ -52,6 +56,7 @@ def test_a_faulty_chip_and_the_job_on_it(cluster: Cluster, installation: Release
     faulty = [{"namespace": cluster.namespace, "name": name, "podGroup": group}]
     part = {"part": "Ascend910-3", "state": "RestartNPU", "codes": ["80E18005"], "since": None, "faultyPods": faulty}
     assert told["problems"] == []
+    assert (asked["nodes"], asked["jobs"]) == (told["nodes"], told["jobs"])
     assert told["nodes"] == [{"node": "npu-2", "parts": [part]}]
     assert told["jobs"] == [
         {

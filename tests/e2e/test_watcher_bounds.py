@@ -37,6 +37,7 @@ def taint(**more: str) -> list[Object]:
 WRITES: dict[str, tuple[str, str, Any]] = {
     "a CA": (CONFIGURATION, "json", [{"op": "add", "path": "/webhooks/0/clientConfig/caBundle", "value": "CA"}]),
     "the CA that it replaces": (CONFIGURATION, "json", [{"op": "remove", "path": "/webhooks/1/clientConfig/caBundle"}]),
+    "failurePolicy Fail": (CONFIGURATION, "json", [{"op": "replace", "path": "/webhooks/0/failurePolicy", "value": "Fail"}]),
     "its Namespace as owner": (CONFIGURATION, "json", [{"op": "add", "path": "/metadata/ownerReferences", "value": "OWNER"}]),
     "its gate": ("pod/gated", "json", [{"op": "remove", "path": "/spec/schedulingGates/1"}]),
     "the mark of a Pod": ("pod/gated", "merge", {"metadata": {"annotations": {"huawei.com/pod-status": "Unhealthy-CardUnhealthy"}}}),
@@ -49,7 +50,7 @@ WRITES: dict[str, tuple[str, str, Any]] = {
     ),
     "the size of a gang taken back": ("podgroup/gang", "merge", {"metadata": {"annotations": {K: None}}}),
 }
-CA_ONLY = "The watcher of mindgate may change only clientConfig.caBundle of a webhook."
+CA_ONLY = "The watcher of mindgate may change only clientConfig.caBundle of a webhook, and failurePolicy to Fail where"
 OWNERS = "may make only Namespace"
 METADATA = "may change only ownerReferences among the metadata of a webhook configuration"
 GATES_ONLY = "The watcher of mindgate may change only the scheduling gates and the annotation huawei.com/pod-status of a Pod."
@@ -57,7 +58,7 @@ ITS_TAINT = "may add and remove only the taint mindgate.io/faulty:NoSchedule of 
 ITS_GATE = f"The watcher of mindgate may remove only the scheduling gate {GATE} of a Pod."
 ANNOTATIONS = "The watcher of mindgate may change only annotations of a PodGroup."
 ITS_ANNOTATIONS = f"may change only the annotations {K} and mindgate.io/gang-repair"
-RESET_ONLY = "change only that one and reset.json and checkCode of ConfigMaps reset-config-*."
+RESET_ONLY = "it may change only the first and reset.json and checkCode of ConfigMaps reset-config-*."
 NO_REPORT = "The watcher of mindgate may not make a ConfigMap a report of faults."
 ITS_EVENTS = "The watcher of mindgate may write only Events with reportingController mindgate.io/watcher."
 ONLY_DRY_RUNS = "The test Pod of mindgate may create objects only as a dry run."
@@ -84,7 +85,25 @@ REFUSED: dict[str, tuple[str, str, Any, str]] = {
         [{"op": "replace", "path": "/webhooks/0/rules/0/resources", "value": ["secrets"]}],
         CA_ONLY,
     ),
-    "failurePolicy": (CONFIGURATION, "json", [{"op": "replace", "path": "/webhooks/0/failurePolicy", "value": "Ignore"}], CA_ONLY),
+    "failurePolicy Ignore": (
+        CONFIGURATION,
+        "json",
+        [{"op": "replace", "path": "/webhooks/1/failurePolicy", "value": "Ignore"}],
+        CA_ONLY,
+    ),
+    # No DaemonSet waits for mindgate.
+    "failurePolicy Fail of another": (
+        CONFIGURATION,
+        "json",
+        [{"op": "replace", "path": "/webhooks/2/failurePolicy", "value": "Fail"}],
+        CA_ONLY,
+    ),
+    "what fails closed": (
+        CONFIGURATION,
+        "merge",
+        {"metadata": {"annotations": {"mindgate.io/fail-closed": "daemonsets.validate.mindgate.io"}}},
+        METADATA,
+    ),
     "a condition": (CONFIGURATION, "json", [{"op": "remove", "path": "/webhooks/0/matchConditions/0"}], CA_ONLY),
     "objectSelector": (
         CONFIGURATION,
@@ -217,8 +236,11 @@ def watcher(cluster: Cluster) -> Iterator[Account]:
     rendered = yaml.safe_dump_all(each for each in yaml.safe_load_all(text) if each and each["kind"] not in RUNS)
     cluster.run("kubectl", "apply", "--server-side", "--filename", "-", input=rendered)
     watcher = Account(cluster, "watcher")
-    bundle = [{"op": "add", "path": "/webhooks/1/clientConfig/caBundle", "value": watcher.filled_in["CA"]}]
-    cluster.kubectl("patch", CONFIGURATION, "--type=json", "--patch", json.dumps(bundle))
+    answers = [
+        {"op": "add", "path": "/webhooks/1/clientConfig/caBundle", "value": watcher.filled_in["CA"]},
+        {"op": "replace", "path": "/webhooks/1/failurePolicy", "value": "Fail"},
+    ]
+    cluster.kubectl("patch", CONFIGURATION, "--type=json", "--patch", json.dumps(answers))
     group = {
         "apiVersion": "scheduling.volcano.sh/v1beta1",
         "kind": "PodGroup",
@@ -239,7 +261,7 @@ def watcher(cluster: Cluster) -> Iterator[Account]:
     cluster.create([event(cluster, "of-kubelet", "kubelet"), event(cluster, "its-own", "mindgate.io/watcher")])
     cluster.create([pod("gated", labels={"mind-cluster/scaling-rule": "r"}), of_gang, pod("foreign"), group, *config_maps])
     # The API server takes up policies and Roles a moment later.
-    wait_for(lambda: CA_ONLY in watcher.patch(*REFUSED["failurePolicy"][:3]), "the policies of the watcher")
+    wait_for(lambda: CA_ONLY in watcher.patch(*REFUSED["failurePolicy Ignore"][:3]), "the policies of the watcher")
     wait_for(lambda: ITS_GATE in watcher.patch(*REFUSED["all gates"][:3]), "the policy about pods")
     wait_for(lambda: ANNOTATIONS in watcher.patch(*REFUSED["the members of a PodGroup"][:3]), "the policy about PodGroups")
     wait_for(lambda: RESET_ONLY in watcher.patch(*REFUSED["another ConfigMap"][:3]), "the policy about ConfigMaps")
@@ -287,6 +309,7 @@ def test_what_the_watcher_does_is_allowed(watcher: Account) -> None:
     assert evict(watcher, "gated", "?dryRun=All") == ""
     assert create_secret(watcher, "probe-mindgate-tls") == ""
     assert watcher.create(config_map("mindgate-rescheduling", {"state.json": "{}"}, labels={"team": "a"})) == ""
+    assert watcher.create(config_map("mindgate-probe", {})) == ""
     assert watcher.create(event(watcher.cluster, "another", "mindgate.io/watcher")) == ""
     assert watcher.patch("events.events.k8s.io/its-own", "merge", SERIES) == ""
 
@@ -303,6 +326,8 @@ def test_what_the_watcher_does_not_do_is_refused(watcher: Account) -> None:
         assert "may create only Secret probe-mindgate-tls of type kubernetes.io/tls" in create_secret(watcher, name, kind)
     report = config_map("mindgate-rescheduling", {}, labels={"mc-consumer-publicfault": "true"})
     assert NO_REPORT in watcher.create(report)
+    probe = json.dumps(config_map("mindgate-probe", {}))
+    assert RESET_ONLY in watcher.do("create", "--filename", "-", input=probe), "not as a dry run"
     for name in ("cluster-info-device-0", "mindx-dl-deviceinfo-npu-0", "reset-config-other"):
         assert RESET_ONLY in watcher.create(config_map(name, {}))
 

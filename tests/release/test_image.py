@@ -77,6 +77,7 @@ def test_the_chart_installs_the_image_by_the_digest_of_its_index(archive: pathli
     chart = release.file("mindgate-VERSION.tgz")
     rendered = run(ROOT / "scripts/helm", "template", "mindgate", chart)
     assert f"localhost/mindgate@{digest}" in rendered
+    assert f"architectures: [{', '.join(ARCHITECTURES)}]" in run(ROOT / "scripts/helm", "show", "values", chart)
 
 
 def test_an_older_docker_reads_an_image_of_each_architecture(archive: pathlib.Path, release: Release) -> None:

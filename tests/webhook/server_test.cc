@@ -487,6 +487,25 @@ TEST(Server, LogLineOfAReview) {
                         {"traceparent", trace}}));
 }
 
+// A denial is what the API server cannot make up.
+TEST(Server, AProbeIsDenied) {
+  ServerFixture fixture;
+  const std::string answer = fixture.Ask(ReviewOf(Deployment()).dump(), "/probe");
+  EXPECT_EQ(StatusOf(answer), 200);
+  EXPECT_EQ(Json::parse(answer.substr(answer.find("\r\n\r\n"))),
+            Json({{"apiVersion", "admission.k8s.io/v1"},
+                  {"kind", "AdmissionReview"},
+                  {"response",
+                   {{"uid", "u-1"},
+                    {"allowed", false},
+                    {"status",
+                     {{"status", "Failure"},
+                      {"code", 403},
+                      {"reason", "Forbidden"},
+                      {"message", "mindgate answers, which is all that this dry run asks"}}}}}}));
+  EXPECT_EQ(fixture.Lines(), std::vector<std::string>());
+}
+
 TEST(Server, LogLineNamesTheRulesThatWereBroken) {
   ServerFixture fixture;
   Json object = Deployment();

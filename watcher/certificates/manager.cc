@@ -205,15 +205,9 @@ Answer<Json> CertificateManager::OwnerReference(LeaderClient& client) {
                {"blockOwnerDeletion", false}});
 }
 
-Answer<Json> CertificateManager::Read(const Configuration& configuration, LeaderClient& client) {
-  auto answer = client.Get(configuration.resource, {}, configuration.name);
-  if (!answer && answer.error().reason == Reason::kNotFound) return Json();
-  return answer;
-}
-
 Answer<bool> CertificateManager::AnyPublished(LeaderClient& client) {
-  for (const Configuration& each : Configurations()) {
-    const auto configuration = Read(each, client);
+  for (const WebhookConfiguration& each : options_.webhooks.All()) {
+    const auto configuration = each.Read(client);
     if (!configuration) return tl::unexpected(configuration.error());
     const Json* webhooks = json::Find(*configuration, "webhooks");
     if (!json::IsArray(webhooks)) continue;
@@ -225,17 +219,6 @@ Answer<bool> CertificateManager::AnyPublished(LeaderClient& client) {
   return false;
 }
 
-std::vector<CertificateManager::Configuration> CertificateManager::Configurations() const {
-  std::vector<Configuration> all;
-  for (const std::string& name : options_.mutating_webhooks) {
-    all.push_back({resources::kMutatingWebhooks, name});
-  }
-  for (const std::string& name : options_.validating_webhooks) {
-    all.push_back({resources::kValidatingWebhooks, name});
-  }
-  return all;
-}
-
 Answer<void> CertificateManager::Publish(const certs::State& state, bool trust_others,
                                          LeaderClient& client) {
   const std::string bundle = certs::Bundle(state);
@@ -243,18 +226,18 @@ Answer<void> CertificateManager::Publish(const certs::State& state, bool trust_o
   if (!owner) return tl::unexpected(owner.error());
   // A failure must not affect the other configurations.
   Answer<void> first_fault;
-  for (const Configuration& each : Configurations()) {
+  for (const WebhookConfiguration& each : options_.webhooks.All()) {
     auto published = PublishIn(each, bundle, trust_others, *owner, client);
     if (!published && first_fault) first_fault = std::move(published);
   }
   return first_fault;
 }
 
-Answer<void> CertificateManager::PublishIn(const Configuration& where, const std::string& bundle,
-                                           bool trust_others, const Json& owner,
-                                           LeaderClient& client) {
+Answer<void> CertificateManager::PublishIn(const WebhookConfiguration& where,
+                                           const std::string& bundle, bool trust_others,
+                                           const Json& owner, LeaderClient& client) {
   const auto& [resource, name] = where;
-  const auto configuration = Read(where, client);
+  const auto configuration = where.Read(client);
   if (!configuration) return tl::unexpected(configuration.error());
   if (configuration->is_null()) return {};
   const Json* webhooks = json::Find(*configuration, "webhooks");
@@ -284,7 +267,7 @@ Answer<void> CertificateManager::PublishIn(const Configuration& where, const std
   if (!applied) {
     // Deleted since it was read: apply tries to create it, which is rejected as incomplete.
     if (applied.error().reason == Reason::kInvalid) {
-      const auto again = Read(where, client);
+      const auto again = where.Read(client);
       if (again && again->is_null()) return {};
     }
     return tl::unexpected(applied.error());

@@ -2,12 +2,12 @@
 
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "base/clock.h"
 #include "base/log.h"
 #include "certs/rotate.h"
 #include "watcher/frame/leader_client.h"
+#include "watcher/frame/webhook_configurations.h"
 
 namespace mindgate::watcher {
 
@@ -27,10 +27,9 @@ inline constexpr const char* kBundleFieldManager = "mindgate-certs";
 struct CertificateManagerOptions {
   std::string ns;
   std::string secret = "mindgate-tls";
-  std::string service = "mindgate-webhook";      // in `ns`; the certificate covers its names
-  std::vector<std::string> mutating_webhooks;    // names of MutatingWebhookConfigurations
-  std::vector<std::string> validating_webhooks;  // names of ValidatingWebhookConfigurations
-  certs::RotationPolicy policy{};                // names are set from the service
+  std::string service = "mindgate-webhook";  // in `ns`; the certificate covers its names
+  WebhookConfigurations webhooks;
+  certs::RotationPolicy policy{};  // names are set from the service
 };
 
 // Manages the Secret of the webhook, and publishes the CA in caBundle of its webhook
@@ -57,19 +56,11 @@ class CertificateManager {
   kube::Answer<void> Write(const Stored& stored, const certs::State& state, LeaderClient& client);
   // The ownerReference to our namespace; null without permission to read it.
   kube::Answer<json::Json> OwnerReference(LeaderClient& client);
-  // A webhook configuration whose caBundles are ours.
-  struct Configuration {
-    const kube::Resource& resource;
-    const std::string& name;
-  };
-  std::vector<Configuration> Configurations() const;
-  // Null when there is no such object.
-  kube::Answer<json::Json> Read(const Configuration& configuration, LeaderClient& client);
   // Whether clients trust some CA now.
   kube::Answer<bool> AnyPublished(LeaderClient& client);
   // Keeps the CAs that are published now if `trust_others`.
   kube::Answer<void> Publish(const certs::State& state, bool trust_others, LeaderClient& client);
-  kube::Answer<void> PublishIn(const Configuration& where, const std::string& bundle,
+  kube::Answer<void> PublishIn(const WebhookConfiguration& where, const std::string& bundle,
                                bool trust_others, const json::Json& owner, LeaderClient& client);
 
   const Clock& clock_;

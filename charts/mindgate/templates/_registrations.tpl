@@ -125,11 +125,13 @@ caBundle: {{ .context.Values.certs.caBundle | b64enc }}
 
 {{/* Metadata of both webhook configurations. */}}
 {{- define "mindgate.registrationMetadata" -}}
+{{- $failClosed := .failClosed }}
+{{- with .context }}
 name: {{ include "mindgate.fullname" . }}
 labels:
   {{- include "mindgate.labels" . | nindent 2 }}
 {{- $observed := ne .Values.rolloutPhase "enforce" }}
-{{- if or $observed (eq .Values.certs.mode "cert-manager") }}
+{{- if or $observed (eq .Values.certs.mode "cert-manager") $failClosed }}
 annotations:
   {{- if $observed }}
   mindgate.io/rollout-phase: {{ .Values.rolloutPhase }}
@@ -137,6 +139,10 @@ annotations:
   {{- /* cert-manager injects its CA where this annotation is set. */}}
   {{- if eq .Values.certs.mode "cert-manager" }}
   cert-manager.io/inject-ca-from: {{ .Release.Namespace }}/{{ include "mindgate.webhookName" . }}
+  {{- end }}
+  {{- with $failClosed }}
+  {{- /* These become Fail when the webhook answers (watcher/fail_closed). */}}
+  mindgate.io/fail-closed: {{ join "," . }}
   {{- end }}
 {{- end }}
 {{- /*
@@ -154,4 +160,79 @@ ownerReferences:
     blockOwnerDeletion: false
 {{- end }}
 {{- end }}
+{{- end }}
+{{- end }}
+
+{{/*
+The webhooks of a configuration that have failurePolicy Fail, in the end and at once: "wanted" and "now", lists of names. With
+webhook.failOpenUntilAnswered, one is registered with Ignore unless it is in the cluster and has Fail; the watcher changes it
+when the webhook answers. The arguments are the context, the hook of the values, the kind of the configuration and "mutate" or
+"validate".
+*/}}
+{{- define "mindgate.failClosed" -}}
+{{- $root := .context }}
+{{- $failurePolicy := include "mindgate.failurePolicy" (dict "context" $root "hook" .hook) }}
+{{- $wanted := list }}
+{{- range include "mindgate.registrations" .path | fromYamlArray }}
+{{- if eq (default $failurePolicy .failurePolicy) "Fail" }}
+{{- $wanted = append $wanted (printf "%s.%s.mindgate.io" .name $.path) }}
+{{- end }}
+{{- end }}
+{{- if and (eq .path "mutate") (eq $failurePolicy "Fail") }}
+{{- $wanted = concat $wanted (list "opted-in.mutate.mindgate.io" "gates.mutate.mindgate.io") }}
+{{- end }}
+{{- $now := $wanted }}
+{{- if include "mindgate.opensFirst" $root }}
+{{- $now = list }}
+{{- range (lookup "admissionregistration.k8s.io/v1" .kind "" (include "mindgate.fullname" $root)).webhooks }}
+{{- if and (has .name $wanted) (eq .failurePolicy "Fail") }}
+{{- $now = append $now .name }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- toYaml (dict "wanted" $wanted "now" $now) }}
+{{- end }}
+
+{{/*
+"true" if webhooks are registered with Ignore until the webhook answers. Without a watcher, nothing would change them to Fail; without
+its admission policies, it does not get the right to.
+*/}}
+{{- define "mindgate.opensFirst" -}}
+{{- $closes := false }}
+{{- range $hook := list .Values.webhook.mutate .Values.webhook.validate }}
+{{- if and $hook.enabled (eq (include "mindgate.failurePolicy" (dict "context" $ "hook" $hook)) "Fail") }}
+{{- $closes = true }}
+{{- end }}
+{{- end }}
+{{- $policy := .Values.watcher.admissionPolicy }}
+{{- $may := and .Values.watcher.enabled (or $policy.enabled $policy.allowUnrestricted) }}
+{{- if and $closes $may .Values.webhook.failOpenUntilAnswered }}true{{ end }}
+{{- end }}
+
+{{/* "true" if the watcher changes webhook configurations. */}}
+{{- define "mindgate.writesRegistrations" -}}
+{{- if or (include "mindgate.managesCerts" .) (include "mindgate.opensFirst" .) }}true{{ end }}
+{{- end }}
+
+{{/*
+What the watcher asks to learn whether the webhook answers: a dry run that the webhook denies. It is always present, like the
+webhooks above. The arguments are the context, the hook of the values and "mutate" or "validate".
+*/}}
+{{- define "mindgate.probeWebhook" -}}
+name: probe.{{ .path }}.mindgate.io
+admissionReviewVersions: [v1]
+sideEffects: None
+matchPolicy: Equivalent
+failurePolicy: Ignore
+timeoutSeconds: {{ .hook.timeoutSeconds }}
+clientConfig:
+  {{- include "mindgate.clientConfig" (dict "context" .context "hook" "probe") | nindent 2 }}
+namespaceSelector:
+  matchLabels:
+    kubernetes.io/metadata.name: {{ .context.Release.Namespace }}
+rules:
+  - {{ include "mindgate.rule" (dict "group" "" "version" "v1" "names" (list "configmaps") "operations" "[CREATE]") | nindent 4 | trim }}
+matchConditions:
+  - name: asked-by-the-watcher
+    expression: has(request.dryRun) && request.dryRun && has(object.metadata.name) && object.metadata.name == 'mindgate-probe'
 {{- end }}

@@ -41,8 +41,8 @@ struct CertificateManagerFixture : ::testing::Test {
   static CertificateManagerOptions OptionsOf() {
     CertificateManagerOptions options;
     options.ns = "mindgate-system";
-    options.mutating_webhooks = {"mindgate"};
-    options.validating_webhooks = {"mindgate"};
+    options.webhooks.mutating = {"mindgate"};
+    options.webhooks.validating = {"mindgate"};
     return options;
   }
 

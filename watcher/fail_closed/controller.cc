@@ -1,0 +1,58 @@
+#include "watcher/fail_closed/controller.h"
+
+#include <chrono>
+#include <utility>
+
+namespace mindgate::watcher::fail_closed {
+namespace {
+
+// How soon an upgrade that adds a webhook is seen. One read for each configuration.
+constexpr std::chrono::seconds kReadEvery(10);
+constexpr std::chrono::seconds kAskEvery(1);
+
+}  // namespace
+
+Controller::Controller(kube::Client& client, const Clock& clock, log::Logger& logger,
+                       Options options)
+    : client_(client),
+      logger_(logger),
+      key_{options.ns},
+      registration_(logger, options.ns, std::move(options.webhooks)),
+      loop_(clock,
+            {.name = "fail-closed",
+             .backoff = {.first = std::chrono::seconds(1), .max_wait = std::chrono::seconds(60)},
+             .seed = options.seed,
+             .term = std::move(options.term),
+             .reconcile = [this](const Key&, const Term& term) { return Reconcile(term); },
+             .forget = [this](const Key&) { unready_ = ""; }}) {}
+
+void Controller::Run(const std::stop_token& stop) {
+  EnqueueAll();
+  loop_.Run(stop);
+}
+
+ReconcileResult Controller::Reconcile(const Term& term) {
+  LeaderClient client(client_, term);
+  const auto closed = registration_.Reconcile(client);
+  if (!term.holds()) return {};
+  if (closed && *closed) {
+    unready_ = "";
+    return {.requeue_after = kReadEvery};
+  }
+  const bool first = std::string(unready_.load()).empty();
+  unready_ = "the API server has had no answer from the webhook yet";
+  if (closed) {
+    if (first) {
+      logger_.Info("webhooks have failurePolicy Ignore until the API server gets an answer");
+    }
+    return {.requeue_after = kAskEvery};
+  }
+  logger_.Error(
+      "cannot set failurePolicy to Fail now: will retry",
+      {{"reason", kube::ReasonName(closed.error().reason)}, {"fault", closed.error().message}});
+  ReconcileResult result;
+  result.Fail(closed.error());
+  return result;
+}
+
+}  // namespace mindgate::watcher::fail_closed
