@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from e2e import Cluster, CommandFailed, wait_for
-from release import IMAGE, LocalProcess, Release
+from release import LocalProcess, Release, import_image
 
 DEFAULT_FOLDER = "/tmp/mindgate-e2e" if os.getuid() == 0 else f"/tmp/mindgate-e2e-{os.getuid()}"
 
@@ -90,9 +90,7 @@ def installation() -> Iterator[Release]:
     cluster = the_cluster()
     release = LocalProcess(cluster) if cluster.mode == "loopback" else Release(cluster)
     if cluster.mode == "full":
-        if not IMAGE.exists():
-            raise pytest.UsageError(f"{IMAGE} is not there; `make image` makes it")
-        cluster.control("import-image", IMAGE)
+        import_image(cluster)
     release.install()
     yield release
     release.uninstall()

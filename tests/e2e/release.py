@@ -8,15 +8,18 @@ import os
 import pathlib
 import socket
 import subprocess
+import tempfile
 from typing import Any
 
+import pytest
 import yaml
 from e2e import REPOSITORY, Cluster, wait_for
 from programs import stop
 
-CHART = REPOSITORY / "charts" / "mindgate"
-IMAGE = REPOSITORY / "build" / "mindgate-image.tar"
+# The folder of a release whose image and chart are tested (tests/release/run with RELEASE_E2E=1); without it those of this tree.
+RELEASED = os.environ.get("MINDGATE_RELEASE")
 PROGRAM = pathlib.Path(os.environ.get("MINDGATE", REPOSITORY / "build" / "release" / "mindgate"))
+IMAGE = REPOSITORY / "build" / "mindgate-image.tar"
 NAMESPACE = "mindgate-system"
 NAME = "mindgate"
 REAL_NODE = {"kubernetes.io/hostname": "real-0"}
@@ -25,10 +28,33 @@ REAL_NODE = {"kubernetes.io/hostname": "real-0"}
 # for an answer: two seconds, the default, are over when a loaded machine is halted once.
 VALUES: dict[str, Any] = {
     "webhook": {kind: {"timeoutSeconds": 9} for kind in ("mutate", "validate")},
-    "image": {"tag": "dev", "pullPolicy": "Never"},
+    "image": {"pullPolicy": "Never"} | ({} if RELEASED else {"tag": "dev"}),
     "nodeSelector": REAL_NODE,
     "watcher": {"nodeSelector": REAL_NODE},
 }
+
+
+def released(pattern: str) -> pathlib.Path:
+    """The one file of the release with such a name."""
+    [found] = pathlib.Path(RELEASED or "").glob(pattern)
+    return found.resolve()
+
+
+CHART = released("mindgate-[0-9]*.tgz") if RELEASED else REPOSITORY / "charts" / "mindgate"
+
+
+def import_image(cluster: Cluster) -> None:
+    """The image under test, on the node that runs pods; that of a release as its install.sh does it on a host."""
+    if not RELEASED:
+        if not IMAGE.exists():
+            raise pytest.UsageError(f"{IMAGE} is not there; `make image` makes it")
+        cluster.control("import-image", IMAGE)
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run(["tar", "-xf", released("mindgate-offline-*.tar"), "--directory", folder], check=True)
+        [script] = pathlib.Path(folder).glob("*/install.sh")
+        environment = {**os.environ, "CONTAINERD_ADDRESS": str(cluster.folder / "containerd/containerd.sock")}
+        subprocess.run([script, "image"], check=True, env=environment)
 
 
 def merged(base: dict[str, Any], more: dict[str, Any]) -> dict[str, Any]:

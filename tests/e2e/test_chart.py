@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 from e2e import REPOSITORY, Cluster, CommandFailed, wait_for
-from release import CHART, IMAGE, PROGRAM, VALUES, Release
+from release import CHART, PROGRAM, VALUES, Release, import_image
 
 CONFIGURATIONS = "mutatingwebhookconfigurations,validatingwebhookconfigurations"
 
@@ -17,9 +17,8 @@ CONFIGURATIONS = "mutatingwebhookconfigurations,validatingwebhookconfigurations"
 @pytest.fixture
 def release(cluster: Cluster, tmp_path: pathlib.Path) -> Iterator[Cluster]:
     """mindgate, installed in the test's namespace, which allows restricted pods only."""
-    for needed, command in ((PROGRAM, "make build"), (IMAGE, "make image")):
-        assert needed.exists(), f"{needed} is missing: `{command}` makes it"
-    cluster.control("import-image", IMAGE)
+    assert PROGRAM.exists(), f"{PROGRAM} is missing: `make build` makes it"
+    import_image(cluster)
     cluster.run(
         "kubectl",
         "label",

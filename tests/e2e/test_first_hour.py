@@ -16,7 +16,7 @@ import pytest
 from conftest import the_cluster
 from documents import noted, section, typed
 from e2e import REPOSITORY, Cluster
-from release import IMAGE, NAME, NAMESPACE, PROGRAM
+from release import NAME, NAMESPACE, PROGRAM, import_image
 
 README = REPOSITORY / "README.md"
 REPORT = REPOSITORY / "build" / "e2e" / "first-hour.txt"
@@ -154,7 +154,7 @@ def test_the_readme_and_the_notes_work_on_a_cluster(
     # What `make install` leaves, with the program under test.
     for name in ("mindgate", "kubectl-mindgate"):
         (tmp_path / name).symlink_to(PROGRAM)
-    cluster.control("import-image", IMAGE)
+    import_image(cluster)
     uninstall = f"helm uninstall {NAME} -n {NAMESPACE}"
     commands = [command.command for command in typed(section(README, "On a cluster"))]
     try:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import pytest
 from e2e import Cluster, wait_for
 from load import ApiServer, Load
-from release import CHART, DENIED, IMAGE, NAME, VALUES, Release, deployment, merged
+from release import CHART, DENIED, NAME, VALUES, Release, deployment, import_image, merged
 
 pytestmark = pytest.mark.full
 
@@ -34,7 +34,7 @@ class Creations(Load):
 @pytest.fixture
 def release(cluster: Cluster) -> Iterator[Release]:
     """Nothing is installed yet."""
-    cluster.control("import-image", IMAGE)
+    import_image(cluster)
     release = Release(cluster)
     yield release
     release.uninstall()

@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from e2e import REPOSITORY, Cluster, named, wait_for
+from e2e import Cluster, named, wait_for
+from release import CHART
 
-CHART = REPOSITORY / "charts" / "mindgate"
 NPUS = {"huawei.com/Ascend910": "8"}
 Object = dict[str, Any]
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from e2e import Cluster, wait_for
-from release import CHART, DENIED, IMAGE, PROGRAM, VALUES, Release, deployment, merged
+from release import CHART, DENIED, PROGRAM, VALUES, Release, deployment, import_image, merged
 
 CONFIGURATIONS = ("mutatingwebhookconfiguration", "validatingwebhookconfiguration")
 RIGHTS = "clusterroles,clusterrolebindings,validatingadmissionpolicies,validatingadmissionpolicybindings"
@@ -129,7 +129,7 @@ def remove_rights(cluster: Cluster) -> None:
 
 @pytest.mark.full
 def test_deleting_the_namespace_of_an_installation_blocks_nothing(cluster: Cluster) -> None:
-    cluster.control("import-image", IMAGE)
+    import_image(cluster)
     release = Release(cluster)
     name = f"{cluster.namespace}-gone"
     release.cluster = Cluster(cluster.folder, name)
