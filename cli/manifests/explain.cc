@@ -55,18 +55,28 @@ OrderedJson KeyJson(const schemas::KeyFact& fact) {
           {"reader", fact.reader}, {"effect", fact.effect}};
 }
 
+// What all rules, mutators and keys are called as a topic.
+constexpr std::string_view kLists[] = {"rules", "mutators", "keys"};
+
 int ListAll(const ExplainOptions& options, const schemas::Config& config, Streams& io) {
+  const auto wanted = [&](std::string_view list) {
+    return options.topics.empty() || options.topics.front() == list;
+  };
   if (options.output == "json") {
-    OrderedJson rules = OrderedJson::array();
-    for (const Rule* rule : policies::Catalogue()) rules.push_back(RuleJson(*rule, config));
-    OrderedJson writers = OrderedJson::array();
-    for (const auto& mutator : mutators::Mutators()) writers.push_back(MutatorJson(mutator));
-    OrderedJson keys = OrderedJson::array();
-    for (const schemas::KeyFact& fact : schemas::KeyFacts()) keys.push_back(KeyJson(fact));
-    io.out << offline::Dump({{"rules", std::move(rules)},
-                             {"mutators", std::move(writers)},
-                             {"keys", std::move(keys)}})
-           << "\n";
+    OrderedJson lists = OrderedJson::object();
+    if (wanted("rules")) {
+      OrderedJson& rules = lists["rules"] = OrderedJson::array();
+      for (const Rule* rule : policies::Catalogue()) rules.push_back(RuleJson(*rule, config));
+    }
+    if (wanted("mutators")) {
+      OrderedJson& writers = lists["mutators"] = OrderedJson::array();
+      for (const auto& mutator : mutators::Mutators()) writers.push_back(MutatorJson(mutator));
+    }
+    if (wanted("keys")) {
+      OrderedJson& keys = lists["keys"] = OrderedJson::array();
+      for (const schemas::KeyFact& fact : schemas::KeyFacts()) keys.push_back(KeyJson(fact));
+    }
+    io.out << offline::Dump(lists) << "\n";
     return kExitDone;
   }
   const Paint paint(options.color, io.out_is_terminal);
@@ -74,28 +84,36 @@ int ListAll(const ExplainOptions& options, const schemas::Config& config, Stream
   for (const Rule* rule : policies::Catalogue()) width = std::max(width, rule->name.size());
   for (const auto& mutator : mutators::Mutators()) width = std::max(width, mutator.name.size());
   for (const schemas::KeyFact& fact : schemas::KeyFacts()) width = std::max(width, fact.key.size());
-  io.out << paint(Color::kBold, "RULE   " + Padded("NAME", width) + "  MODE     WHAT MUST HOLD")
-         << "\n";
-  for (const Rule* rule : policies::Catalogue()) {
-    const auto mode = schemas::ModeName(policies::ModeFor(*rule, config, ""));
-    io.out << Padded(rule->id, 5) << "  " << Padded(rule->name, width) << "  " << Padded(mode, 7)
-           << "  " << WrappedCell(rule->summary, io.width, width + 18) << "\n";
+  const std::string_view between = options.topics.empty() ? "\n" : "";
+  if (wanted("rules")) {
+    io.out << paint(Color::kBold, "RULE   " + Padded("NAME", width) + "  MODE     WHAT MUST HOLD")
+           << "\n";
+    for (const Rule* rule : policies::Catalogue()) {
+      const auto mode = schemas::ModeName(policies::ModeFor(*rule, config, ""));
+      io.out << Padded(rule->id, 5) << "  " << Padded(rule->name, width) << "  " << Padded(mode, 7)
+             << "  " << WrappedCell(rule->summary, io.width, width + 18) << "\n";
+    }
   }
-  io.out << "\n"
-         << paint(Color::kBold, "       " + Padded("MUTATOR", width) + "           WHAT IT WRITES")
-         << "\n";
-  for (const auto& mutator : mutators::Mutators()) {
-    const bool off = config.disabled_mutators.contains(mutator.name);
-    io.out << "       " << Padded(mutator.name, width) << "  " << Padded(off ? "off" : "on", 7)
-           << "  " << WrappedCell(mutator.summary, io.width, width + 18) << "\n";
+  if (wanted("mutators")) {
+    io.out << between
+           << paint(Color::kBold,
+                    "       " + Padded("MUTATOR", width) + "           WHAT IT WRITES")
+           << "\n";
+    for (const auto& mutator : mutators::Mutators()) {
+      const bool off = config.disabled_mutators.contains(mutator.name);
+      io.out << "       " << Padded(mutator.name, width) << "  " << Padded(off ? "off" : "on", 7)
+             << "  " << WrappedCell(mutator.summary, io.width, width + 18) << "\n";
+    }
   }
-  io.out << "\n"
-         << paint(Color::kBold,
-                  "       " + Padded("LABEL OR ANNOTATION", width) + "           WHAT IT DOES")
-         << "\n";
-  for (const schemas::KeyFact& fact : schemas::KeyFacts()) {
-    io.out << "       " << Padded(fact.key, width) << "           "
-           << WrappedCell(fact.effect, io.width, width + 18) << "\n";
+  if (wanted("keys")) {
+    io.out << between
+           << paint(Color::kBold,
+                    "       " + Padded("LABEL OR ANNOTATION", width) + "           WHAT IT DOES")
+           << "\n";
+    for (const schemas::KeyFact& fact : schemas::KeyFacts()) {
+      io.out << "       " << Padded(fact.key, width) << "           "
+             << WrappedCell(fact.effect, io.width, width + 18) << "\n";
+    }
   }
   return kExitDone;
 }
@@ -195,7 +213,10 @@ int WritePages(const std::string& folder, Streams& io) {
     file << text;
     return file.flush().good();
   };
-  if (!error && write("rules.md", RulePage()) && write("keys.md", KeyPage())) return kExitDone;
+  if (!error && write("rules.md", RulePage()) && write("keys.md", KeyPage()) &&
+      write("mutators.md", MutatorPage())) {
+    return kExitDone;
+  }
   PrintError(io.err, "cannot write pages to " + folder);
   return kExitUnusable;
 }
@@ -236,8 +257,9 @@ int RunExplain(const ExplainOptions& options, Streams& io) {
   }
   const auto config = offline::LoadConfigFile(options.input.config_file, io.err);
   if (!config) return kExitUnusable;
-  return options.topics.empty() ? ListAll(options, *config, io)
-                                : ExplainTopics(options, *config, io);
+  const bool list = options.topics.empty() || (options.topics.size() == 1 &&
+                                               std::ranges::count(kLists, options.topics[0]) > 0);
+  return list ? ListAll(options, *config, io) : ExplainTopics(options, *config, io);
 }
 
 void AddExplain(CLI::App& parent, Streams& io, int& exit_code) {
@@ -269,7 +291,8 @@ void AddExplain(CLI::App& parent, Streams& io, int& exit_code) {
   AddColorOption(*command, options->color);
   command->add_option("--markdown", options->markdown_folder)->group("");
   command->footer(R"(Examples:
-  mindgate explain                       list all rules and mutators
+  mindgate explain                       list all rules, mutators and keys
+  mindgate explain mutators              only what mindgate writes; also: rules, keys
   mindgate explain MG050                 what a rule checks, why, and how to comply
   mindgate explain scheduler-name        what a mutator writes, where, and when it does not
   mindgate explain mutator/visible-devices  the mutator, not the rule of that name

@@ -14,12 +14,13 @@ namespace mindgate::cli {
 
 struct ExplainOptions {
   offline::InputOptions input;  // with files: explains the effect on them
-  // Else rules and mutators, by ID or name, or as rule/NAME and mutator/NAME. Empty: lists all.
+  // Else rules and mutators, by ID or name, or as rule/NAME and mutator/NAME; or one of "rules",
+  // "mutators" and "keys", which lists those. Empty: lists all.
   std::vector<std::string> topics;
   std::vector<std::string> fault_codes;  // explains these codes of MindCluster instead
   bool all = false;                      // for files: also rules that passed or do not apply
   std::string output = "text";           // or "json"
-  std::string markdown_folder;           // writes the pages of rules and keys there instead
+  std::string markdown_folder;           // writes the generated pages there instead
   ColorMode color = ColorMode::kAuto;
 };
 

@@ -26,14 +26,31 @@ std::string KindFullName(schemas::Kind kind) {
   return std::string(info.name) + (ambiguous ? " (" + std::string(info.group) + ")" : "");
 }
 
+// As Markdown shows it: outside of code, what begins with < is HTML, which GitHub hides.
+std::string Markdown(std::string_view text) {
+  std::string out;
+  bool code = false;
+  for (const char c : text) {
+    if (c == '`') code = !code;
+    if (c == '<' && !code) out += '\\';
+    out += c;
+  }
+  return out;
+}
+
 // A '|' would end a table's cell.
 std::string Cell(std::string_view text) {
   std::string out;
-  for (const char c : text) {
+  for (const char c : Markdown(text)) {
     if (c == '|') out += '\\';
     out += c;
   }
   return out;
+}
+
+// A paragraph that begins with a title.
+std::string Paragraph(std::string_view title, std::string_view text) {
+  return "\n" + Wrapped("**" + std::string(title) + ":** " + Markdown(Sentence(text)), kWidth);
 }
 
 }  // namespace
@@ -133,17 +150,12 @@ namespace {
 
 std::string RuleSection(const Rule& rule) {
   std::string out = "\n## " + std::string(rule.id) + " " + std::string(rule.name) + "\n\n";
-  out += Wrapped(Sentence(rule.summary), kWidth);
+  out += Wrapped(Markdown(Sentence(rule.summary)), kWidth);
   out += "\n| Default mode | Severity | Kinds |\n|---|---|---|\n| " +
          std::string(schemas::ModeName(rule.default_mode)) + " | " +
          std::string(policies::SeverityName(rule.severity)) + " | " + KindsOf(rule) + " |\n";
-  const auto part = [&out](std::string_view title, std::string_view text) {
-    out += "\n" + Wrapped("**" + std::string(title) + ":** " + Sentence(text), kWidth);
-  };
-  part("Why", rule.why);
-  part("What to write", rule.fix);
-  part("Source", rule.source);
-  return out;
+  return out + Paragraph("Why", rule.why) + Paragraph("What to write", rule.fix) +
+         Paragraph("Source", rule.source);
 }
 
 }  // namespace
@@ -161,6 +173,31 @@ std::string RulePage() {
            " | " + Cell(Sentence(rule->summary)) + " |\n";
   }
   for (const Rule* rule : policies::Catalogue()) out += RuleSection(*rule);
+  return out;
+}
+
+std::string MutatorPage() {
+  std::string out =
+      "# What mindgate writes\n\nEvery field that admission writes into objects. "
+      "`scripts/rule-pages` generates this page, `mindgate explain MUTATOR` shows the\nsame in a "
+      "terminal, and `mindgate apply -f FILE -o diff` shows it for objects of your own.\n\nA "
+      "mutator writes only what is missing, never overwrites a value, and writes nothing into its "
+      "own output.\nNothing is written into objects that are being deleted, into those labelled "
+      "`mindgate.io/inject: disabled` or in such\na namespace, into what a controller makes of an "
+      "object that was injected itself, and into pod templates that an\nupdate does not touch.\n\n"
+      "To take it back, switch the mutator off in mindgate.yaml (`mutators: {NAME: off}`) or label "
+      "the object, then remove\nthe field from the stored object: what was written stays until "
+      "then, and keeps working without mindgate. Pod\ntemplates of Jobs of Kubernetes and Volcano, "
+      "and Pods, cannot change: create those again.\n\n| Mutator | What it does |\n|---|---|\n";
+  for (const mutators::Mutator& mutator : mutators::Mutators()) {
+    const std::string name(mutator.name);
+    out += "| [" + name + "](#" + name + ") | " + Cell(Sentence(mutator.summary)) + " |\n";
+  }
+  for (const mutators::Mutator& mutator : mutators::Mutators()) {
+    out += "\n## " + std::string(mutator.name) + "\n" + Paragraph("Writes", mutator.writes) +
+           Paragraph("Where", mutator.where) +
+           Paragraph("When it writes nothing", mutator.withheld);
+  }
   return out;
 }
 

@@ -23,6 +23,9 @@ std::string KeyDocument(const schemas::KeyFact& fact, size_t width);
 // Of all of them: docs/keys.md.
 std::string KeyPage();
 
+// All mutators: docs/mutators.md.
+std::string MutatorPage();
+
 // All rules: docs/rules.md, an index and a section for each.
 std::string RulePage();
 // The section of a rule on that page, as GitHub names it: "#mg001-wrong-type".

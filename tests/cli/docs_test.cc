@@ -144,7 +144,8 @@ TEST(Links, OfAllDocumentsExist) {
   for (const std::string name :
        {"README.md", "docs/user-guide.md", "docs/operations.md", "docs/HACKING.md",
         "docs/faults.md", "docs/deploy.md", "docs/what-if.md", "docs/not-checked.md",
-        "docs/install.md", "docs/versions.md", "docs/keys.md", "docs/rules.md", "CHANGELOG.md"}) {
+        "docs/install.md", "docs/versions.md", "docs/keys.md", "docs/rules.md", "docs/mutators.md",
+        "CHANGELOG.md"}) {
     const std::string text = ReadSource(name);
     const auto folder = std::filesystem::path(name).parent_path();
     for (size_t at = 0; (at = text.find("](", at)) != std::string::npos;) {

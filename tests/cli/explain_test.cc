@@ -297,6 +297,33 @@ TEST(Explain, SaysWhoReadsAKey) {
   EXPECT_THAT(unknown.err, HasSubstr("did you mean \"huawei.com/schedule_minAvailable\"?"));
 }
 
+TEST(ExplainKeys, AListOfOneKindIsAskedForByItsName) {
+  const Json mutators = Json::parse(Cli({"explain", "mutators", "-o", "json"}).out);
+  EXPECT_EQ(mutators.size(), 1);
+  EXPECT_EQ(mutators["mutators"].size(), mutators::Mutators().size());
+  const std::string text = Cli({"explain", "mutators"}).out;
+  EXPECT_THAT(text, ::testing::StartsWith("       MUTATOR"));
+  for (const mutators::Mutator& mutator : mutators::Mutators()) {
+    EXPECT_THAT(text, HasSubstr("\n       " + std::string(mutator.name) + " "));
+  }
+  EXPECT_THAT(Cli({"explain", "rules"}).out, Not(HasSubstr("MUTATOR")));
+  EXPECT_THAT(Cli({"explain", "keys"}).out, Not(HasSubstr("WHAT MUST HOLD")));
+  EXPECT_EQ(Cli({"explain", "rules", "keys"}).code, 2) << "one list at a time";
+}
+
+// Outside of code, GitHub hides what looks like HTML.
+TEST(RulePages, ShowWhatStandsInAngleBrackets) {
+  for (const char* page : {"docs/rules.md", "docs/mutators.md"}) {
+    bool code = false;
+    char before = 0;
+    for (const char c : ::mindgate::testing::ReadSource(page)) {
+      if (c == '`') code = !code;
+      EXPECT_TRUE(c != '<' || code || before == '\\') << page;
+      before = c;
+    }
+  }
+}
+
 // The pages are generated: when this fails, run scripts/rule-pages and read the difference.
 TEST(RulePages, AreWhatTheRulesSay) {
   const Workspace workspace;
@@ -309,7 +336,7 @@ TEST(RulePages, AreWhatTheRulesSay) {
     const std::string committed = ::mindgate::testing::ReadSource("docs/" + pages.back());
     EXPECT_TRUE(committed == text.str()) << pages.back() << " is stale";
   }
-  EXPECT_THAT(pages, ::testing::UnorderedElementsAre("rules.md", "keys.md"));
+  EXPECT_THAT(pages, ::testing::UnorderedElementsAre("rules.md", "keys.md", "mutators.md"));
 }
 
 // The index leads to a section of each rule, and no section is found by the anchor of another one.
