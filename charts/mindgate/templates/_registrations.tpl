@@ -164,8 +164,8 @@ ownerReferences:
 {{- end }}
 
 {{/*
-The webhooks of a configuration that have failurePolicy Fail, in the end and at once: "wanted" and "now", lists of names. With
-webhook.failOpenUntilAnswered, one is registered with Ignore unless it is in the cluster and has Fail; the watcher changes it
+Names of the webhooks of a configuration that have failurePolicy Fail: "now", and "later" for the annotation mindgate.io/fail-closed.
+With webhook.failOpenUntilAnswered, one is registered with Ignore unless it is in the cluster and has Fail; the watcher changes it
 when the webhook answers. The arguments are the context, the hook of the values, the kind of the configuration and "mutate" or
 "validate".
 */}}
@@ -182,15 +182,17 @@ when the webhook answers. The arguments are the context, the hook of the values,
 {{- $wanted = concat $wanted (list "opted-in.mutate.mindgate.io" "gates.mutate.mindgate.io") }}
 {{- end }}
 {{- $now := $wanted }}
+{{- $later := list }}
 {{- if include "mindgate.opensFirst" $root }}
 {{- $now = list }}
+{{- $later = $wanted }}
 {{- range (lookup "admissionregistration.k8s.io/v1" .kind "" (include "mindgate.fullname" $root)).webhooks }}
 {{- if and (has .name $wanted) (eq .failurePolicy "Fail") }}
 {{- $now = append $now .name }}
 {{- end }}
 {{- end }}
 {{- end }}
-{{- toYaml (dict "wanted" $wanted "now" $now) }}
+{{- toYaml (dict "now" $now "later" $later) }}
 {{- end }}
 
 {{/*
