@@ -1,62 +1,17 @@
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <istream>
 #include <ostream>
 
 #include "base/print_error.h"
-#include "base/text.h"
 #include "base/version.h"
 #include "cli/console/commands.h"
 #include "cli/console/complete.h"
 #include "cli/console/help.h"
+#include "cli/console/hints.h"
 #include "cli/console/old_flags.h"
 
 namespace mindgate::cli {
 namespace {
-
-// The subcommand that was chosen, however deep.
-const CLI::App& Chosen(const CLI::App& app) {
-  const auto commands = app.get_subcommands();
-  return commands.empty() ? app : Chosen(*commands.front());
-}
-
-// The valid words in place of an unknown argument of `app`.
-std::vector<std::string> KnownWords(const CLI::App& app, bool flags) {
-  if (!flags) return CommandsOf(app);
-  std::vector<std::string> words;
-  for (const CLI::Option* option : app.get_options()) {
-    for (const std::string& name : option->get_lnames()) words.push_back("--" + name);
-  }
-  return words;
-}
-
-// -f takes one path, as in kubectl, but a shell expands an unquoted * to several.
-bool TakesFilenames(const CLI::App& app) {
-  const CLI::Option* option = app.get_option_no_throw("--filename");
-  return option != nullptr && option->count() > 0;
-}
-
-int Refuse(const CLI::App& app, const CLI::ParseError& failure, Streams& io) {
-  const CLI::App& chosen = Chosen(app);
-  const auto extra = chosen.remaining();
-  std::string what = failure.what();
-  std::string hint;
-  if (!extra.empty()) {
-    const bool flag = extra.front().starts_with('-');
-    const std::string word = extra.front().substr(0, extra.front().find('='));
-    what = std::string(flag ? "unknown flag " : "unexpected argument ") + Quote(word);
-    const std::vector<std::string> known = KnownWords(chosen, flag);
-    const std::vector<std::string_view> names(known.begin(), known.end());
-    if (const auto near = NearestOf(word, names)) {
-      hint = "did you mean " + Quote(*near) + "?";
-    } else if (!flag && TakesFilenames(chosen)) {
-      hint = "-f takes one path: repeat -f for each, or quote the pattern: -f '*.yaml'";
-    }
-  }
-  if (hint.empty()) hint = "`" + FullName(chosen) + " --help` lists the flags and arguments";
-  PrintError(io.err, what, hint);
-  return kExitUnusable;
-}
 
 // kustomize and kpt run a function without arguments, in a container or not: what they support in
 // config.kubernetes.io/function is an image or a path, and no arguments (kustomize:
@@ -122,7 +77,9 @@ int Run(const std::vector<std::string>& arguments, Streams& io, const std::strin
     io.out << version.what() << "\n";
     return kExitDone;
   } catch (const CLI::ParseError& failure) {
-    return Refuse(app, failure, io);
+    const ArgumentFault fault = Explain(app, failure, arguments);
+    PrintError(io.err, fault.what, fault.hint);
+    return kExitUnusable;
   }
   if (app.get_subcommands().empty()) {
     io.err << app.help();

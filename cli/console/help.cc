@@ -37,6 +37,11 @@ std::string FullName(const CLI::App& app) {
                                      : FullName(*app.get_parent()) + " " + app.get_name();
 }
 
+const CLI::App& Chosen(const CLI::App& app) {
+  const auto commands = app.get_subcommands();
+  return commands.empty() ? app : Chosen(*commands.front());
+}
+
 std::string HelpOf(const CLI::App& app) {
   // CLI::App::help shows the chosen subcommand of `app` instead.
   return app.get_formatter()->make_help(&app, FullName(app), CLI::AppFormatMode::Normal);

@@ -13,6 +13,7 @@
 #include "base/print_error.h"
 #include "base/text.h"
 #include "cli/console/commands.h"
+#include "cli/console/hints.h"
 #include "cli/console/print.h"
 #include "cli/console/terminal.h"
 #include "cli/manifests/rule_text.h"
@@ -150,6 +151,10 @@ Topic TopicNamed(std::string_view text) {
 }
 
 void PrintUnknown(const std::string& word, std::ostream& err) {
+  if (IsPath(word)) {
+    return PrintError(err, "unknown rule, mutator or key " + Quote(word),
+                      "to explain the objects of a file, write -f " + word);
+  }
   std::vector<std::string> names;
   for (const auto& mutator : mutators::Mutators()) {
     names.emplace_back(mutator.name);

@@ -104,7 +104,7 @@ TEST(Program, TheNameItIsCalledByShowsInHelpOnly) {
   EXPECT_THAT(Shell("./kubectl-mindgate config --help").out,
               HasSubstr("\nUsage: kubectl mindgate config [OPTIONS] SUBCOMMAND\n"));
   EXPECT_EQ(Shell("./kubectl-mindgate aply 2>&1").out,
-            "error: unexpected argument \"aply\"\nhint: did you mean \"apply\"?\n");
+            "error: unknown command \"aply\"\nhint: did you mean \"apply\"?\n");
   EXPECT_EQ(Shell("./kubectl-mindgate test --bogus 2>&1").out,
             "error: unknown flag \"--bogus\"\nhint: `kubectl mindgate test --help` lists the flags "
             "and arguments\n");
@@ -187,11 +187,11 @@ TEST(Program, MistakesInArgumentsNameTheNearestKnown) {
     std::vector<std::string> arguments;
     const char* want;
   } cases[] = {
-      {{"aply"}, "error: unexpected argument \"aply\"\nhint: did you mean \"apply\"?\n"},
+      {{"aply"}, "error: unknown command \"aply\"\nhint: did you mean \"apply\"?\n"},
       {{"apply", "--strickt", "-f", "x"},
        "error: unknown flag \"--strickt\"\nhint: did you mean \"--strict\"?\n"},
       {{"config", "default"},
-       "error: unexpected argument \"default\"\nhint: did you mean \"defaults\"?\n"},
+       "error: unknown command \"default\"\nhint: did you mean \"defaults\"?\n"},
       {{"apply", "-o", "yml"},
        "error: --output: \"yml\" is not supported: write \"yaml\", \"json\", \"name\", "
        "\"jsonpath=TEMPLATE\", \"patch\", \"diff\" or \"table\"; did you mean \"yaml\"?\nhint: "
