@@ -24,25 +24,34 @@ Controller::Controller(kube::Client& client, const Clock& clock, log::Logger& lo
              .seed = options.seed,
              .term = std::move(options.term),
              .reconcile = [this](const Key&, const Term& term) { return Reconcile(term); },
-             .forget = [this](const Key&) { unready_ = ""; }}) {}
+             .forget = [this](const Key&) { state_ = State::kClosed; }}) {}
 
 void Controller::Run(const std::stop_token& stop) {
   EnqueueAll();
   loop_.Run(stop);
 }
 
+std::string Controller::unready() const {
+  switch (state_) {
+    case State::kUnanswered:
+      return "the API server has had no answer from the webhook yet";
+    case State::kFailing:
+      return "failurePolicy cannot be set to Fail";
+    case State::kClosed:
+      break;
+  }
+  return "";
+}
+
 ReconcileResult Controller::Reconcile(const Term& term) {
   LeaderClient client(client_, term);
   const auto closed = registration_.Reconcile(client);
   if (!term.holds()) return {};
-  if (closed && *closed) {
-    unready_ = "";
-    return {.requeue_after = kReadEvery};
-  }
-  const bool first = std::string(unready_.load()).empty();
-  unready_ = "the API server has had no answer from the webhook yet";
-  if (closed) {
-    if (first) {
+  const State state = !closed ? State::kFailing : *closed ? State::kClosed : State::kUnanswered;
+  const State before = state_.exchange(state);
+  if (state == State::kClosed) return {.requeue_after = kReadEvery};
+  if (state == State::kUnanswered) {
+    if (before != state) {
       logger_.Info("webhooks have failurePolicy Ignore until the API server gets an answer");
     }
     return {.requeue_after = kAskEvery};

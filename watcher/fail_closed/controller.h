@@ -30,7 +30,7 @@ class Controller final : public watcher::Controller {
   void Run(const std::stop_token& stop) override;
   void EnqueueAll() override { loop_.Enqueue(key_); }
   // A leader is not ready before the webhook has answered, so that `helm install --wait` waits.
-  std::string unready() const override { return unready_.load(); }
+  std::string unready() const override;
   void AddMetrics(std::vector<prometheus::MetricFamily>&) const override {}
 
  private:
@@ -41,13 +41,15 @@ class Controller final : public watcher::Controller {
     friend const std::string& NamespaceOf(const Key& key) { return key.ns; }
   };
 
+  enum class State { kClosed, kUnanswered, kFailing };
+
   ReconcileResult Reconcile(const Term& term);
 
   kube::Client& client_;
   log::Logger& logger_;
   const Key key_;
   Registration registration_;  // in the thread of the loop
-  std::atomic<const char*> unready_ = "";
+  std::atomic<State> state_ = State::kClosed;
   ReconcileLoop<Key> loop_;
 };
 
