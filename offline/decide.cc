@@ -78,6 +78,11 @@ json::Position Decision::Place(const policies::Finding& finding) const {
   return InsideBlock(input.source->input.text, at, finding.within).value_or(at);
 }
 
+int Decision::Line() const {
+  if (!input.path.empty() && !input.from_review) return Place("").line;
+  return input.document == nullptr ? 0 : input.document->line;
+}
+
 std::string Decision::Title() const {
   std::string title = kind.empty() ? "-" : kind;
   title += ' ';

@@ -35,6 +35,8 @@ struct Decision {
   json::Position Place(std::string_view path) const;
   // The same of what a finding is about: inside a literal block of YAML the line of the fault.
   json::Position Place(const policies::Finding& finding) const;
+  // The line of the object: that of its document, of the item for an item of a List; 0 if unknown.
+  int Line() const;
   // "Deployment default/llama".
   std::string Title() const;
   // What a user should know of `npu_pods`; empty when there are none.

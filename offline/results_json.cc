@@ -1,9 +1,9 @@
 #include "offline/results_json.h"
 
-#include <array>
 #include <nlohmann/json.hpp>
 
 #include "json/patch.h"
+#include "offline/report.h"
 
 namespace mindgate::offline {
 
@@ -19,12 +19,9 @@ std::string Dump(const OrderedJson& value, int indent) {
 
 OrderedJson HeaderJson(const Decision& decision) {
   const Document* document = decision.input.document;
-  int line = document == nullptr ? 0 : document->line;
-  // An item of a List has its own line.
-  if (!decision.input.path.empty() && !decision.input.from_review) line = decision.Place("").line;
   return {{"file", decision.input.source->input.name},
           {"document", document == nullptr ? 0 : document->number},
-          {"line", line},
+          {"line", decision.Line()},
           {"apiVersion", decision.api_version},
           {"kind", decision.kind},
           {"namespace", decision.ns},
@@ -83,9 +80,11 @@ OrderedJson ChangesJson(const Decision& decision) {
   return changes;
 }
 
-OrderedJson ResultsJson(const std::vector<Decision>& decisions, const Skipped& skipped) {
+OrderedJson ResultsJson(const std::vector<Decision>& decisions, const Skipped& skipped,
+                        bool only_findings) {
   OrderedJson results = OrderedJson::array();
   for (const Decision& decision : decisions) {
+    if (only_findings && !HasFindings(decision)) continue;
     OrderedJson result = HeaderJson(decision);
     const json::Value* after = decision.ObjectAfter();
     result["patch"] = OrderedJson(json::ToJsonPatch(decision.verdict.patch));
@@ -100,17 +99,11 @@ OrderedJson ResultsJson(const std::vector<Decision>& decisions, const Skipped& s
 }
 
 OrderedJson SummaryJson(const std::vector<Decision>& decisions, const Skipped& skipped) {
-  std::array<int, 4> counts{};
-  for (const Decision& decision : decisions) {
-    ++counts[static_cast<size_t>(decision.verdict.outcome)];
-  }
-  const auto count = [&counts](admission::Outcome outcome) {
-    return counts[static_cast<size_t>(outcome)];
-  };
-  return {{"admitted", count(admission::Outcome::kAdmitted)},
-          {"denied", count(admission::Outcome::kDenied)},
-          {"errors", count(admission::Outcome::kError)},
-          {"ignored", count(admission::Outcome::kIgnored)},
+  const OutcomeCounts counts = CountsOf(decisions);
+  return {{"admitted", counts.admitted},
+          {"denied", counts.denied},
+          {"errors", counts.errors},
+          {"ignored", counts.ignored},
           {"skipped", skipped.documents + skipped.templates}};
 }
 

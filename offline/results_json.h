@@ -19,8 +19,10 @@ nlohmann::ordered_json FindingsJson(const Decision& decision);
 
 nlohmann::ordered_json ChangesJson(const Decision& decision);
 
-// The one object that `apply -o json` prints.
-nlohmann::ordered_json ResultsJson(const std::vector<Decision>& decisions, const Skipped& skipped);
+// The one object that `apply -o json` prints. With `only_findings`, objects without findings are
+// left out of its results, but not out of its summary.
+nlohmann::ordered_json ResultsJson(const std::vector<Decision>& decisions, const Skipped& skipped,
+                                   bool only_findings = false);
 
 // {"admitted": 0, "denied": 0, "errors": 0, "ignored": 0, "skipped": 0}
 nlohmann::ordered_json SummaryJson(const std::vector<Decision>& decisions, const Skipped& skipped);

@@ -1,0 +1,194 @@
+#include "offline/report.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <filesystem>
+#include <initializer_list>
+#include <optional>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+
+#include "offline/columns.h"
+
+namespace mindgate::offline {
+namespace {
+
+// FNV-1a: short, and the same on every machine. That two texts may share a hash is no matter, since
+// Fingerprints asks for one that is not taken.
+std::string HashOf(std::initializer_list<std::string_view> parts) {
+  uint64_t hash = 0xCBF29CE484222325u;
+  const auto add = [&hash](char byte) {
+    hash = (hash ^ static_cast<unsigned char>(byte)) * 0x100000001B3u;
+  };
+  for (const std::string_view part : parts) {
+    for (const char byte : part) add(byte);
+    add('\0');
+  }
+  std::array<char, 17> text{};
+  std::snprintf(text.data(), text.size(), "%016llx", static_cast<unsigned long long>(hash));
+  return text.data();
+}
+
+class Fingerprints {
+ public:
+  std::string Of(const ReportedObject& object, const std::string& api_version,
+                 const ReportedFinding& finding) {
+    const std::string what =
+        HashOf({PlainPath(object.file), api_version, object.title, finding.id, finding.field});
+    for (size_t& number = next_[what];;) {
+      std::string hash = HashOf({what, std::to_string(number++)});
+      if (taken_.insert(hash).second) return hash;
+    }
+  }
+
+ private:
+  std::unordered_map<std::string, size_t> next_;  // numbers of what has all in common
+  std::unordered_set<std::string> taken_;
+};
+
+// The columns of the text that was asked for last: decisions about one text follow each other.
+class ColumnsOfSources {
+ public:
+  json::Position InCharacters(const Source* source, json::Position at) {
+    if (source == nullptr || at.line < 1) return at;
+    if (source != source_) {
+      columns_.emplace(source->input.text);
+      source_ = source;
+    }
+    return columns_->InCharacters(at);
+  }
+
+ private:
+  const Source* source_ = nullptr;
+  std::optional<Columns> columns_;
+};
+
+std::string TitleOf(const Decision& decision) {
+  if (!decision.kind.empty() || !decision.name.empty()) return decision.Title();
+  const Document* document = decision.input.document;
+  return document == nullptr ? "the file" : "document " + std::to_string(document->number);
+}
+
+ReportedObject ObjectOf(const Decision& decision) {
+  ReportedObject object;
+  if (decision.input.source != nullptr) object.file = decision.input.source->input.name;
+  object.title = TitleOf(decision);
+  object.name = decision.name;
+  object.line = decision.Line();
+  object.outcome = decision.verdict.outcome;
+  object.ignored_because = decision.verdict.ignored_because;
+  object.changes = decision.verdict.changes.size();
+  return object;
+}
+
+std::vector<ReportedFinding> FindingsOf(const Decision& decision, bool strict) {
+  std::vector<ReportedFinding> findings;
+  if (const auto& fault = decision.input.fault) {
+    findings.push_back({nullptr, std::string(kInvalidInput), FindingLevel::kError, fault->field,
+                        fault->message, fault->hint, fault->at, ""});
+  }
+  if (std::string note = decision.Note(); !note.empty()) {
+    findings.push_back({nullptr, std::string(kUnhandledKind), FindingLevel::kNote, "",
+                        std::move(note), "", decision.Place(decision.npu_pods), ""});
+  }
+  for (const policies::Finding& finding : decision.verdict.findings) {
+    findings.push_back({finding.rule,
+                        std::string(finding.rule == nullptr ? kInternalError : finding.rule->id),
+                        FindingLevelOf(finding, strict), finding.field, finding.message,
+                        finding.fix, decision.Place(finding), ""});
+  }
+  return findings;
+}
+
+}  // namespace
+
+std::string_view FindingLevelName(FindingLevel level) {
+  switch (level) {
+    case FindingLevel::kAudit:
+      return "audit";
+    case FindingLevel::kNote:
+      return "note";
+    case FindingLevel::kWarning:
+      return "warning";
+    case FindingLevel::kDenied:
+      return "denied";
+    case FindingLevel::kError:
+      return "error";
+  }
+  return "error";
+}
+
+FindingLevel FindingLevelOf(const policies::Finding& finding, bool strict) {
+  if (finding.mode == schemas::Mode::kAudit) return FindingLevel::kAudit;
+  if (finding.mode == schemas::Mode::kWarn && (!strict || finding.existed))
+    return FindingLevel::kWarning;
+  return finding.rule == nullptr ? FindingLevel::kError : FindingLevel::kDenied;
+}
+
+bool ReportedObject::Has(FindingLevel level) const {
+  return std::any_of(findings.begin(), findings.end(),
+                     [level](const ReportedFinding& finding) { return finding.level == level; });
+}
+
+OutcomeCounts CountsOf(const std::vector<Decision>& decisions) {
+  const auto count = [&decisions](admission::Outcome outcome) {
+    return static_cast<size_t>(std::count_if(
+        decisions.begin(), decisions.end(),
+        [outcome](const Decision& decision) { return decision.verdict.outcome == outcome; }));
+  };
+  return {.admitted = count(admission::Outcome::kAdmitted),
+          .denied = count(admission::Outcome::kDenied),
+          .errors = count(admission::Outcome::kError),
+          .ignored = count(admission::Outcome::kIgnored)};
+}
+
+std::string CountsText(const OutcomeCounts& counts) {
+  return std::to_string(counts.admitted) + " admitted, " + std::to_string(counts.denied) +
+         " denied, " + std::to_string(counts.errors) +
+         (counts.errors == 1 ? " error, " : " errors, ") + std::to_string(counts.ignored) +
+         " ignored";
+}
+
+bool HasFindings(const Decision& decision) {
+  return decision.input.fault || !decision.verdict.findings.empty() || !decision.npu_pods.empty();
+}
+
+Report ReportOf(const std::vector<Decision>& decisions, const Skipped& skipped,
+                const ReportOptions& options) {
+  Report report;
+  report.counts = CountsOf(decisions);
+  report.skipped = skipped;
+  Fingerprints fingerprints;
+  ColumnsOfSources columns;
+  for (const Decision& decision : decisions) {
+    if (options.only_findings && !HasFindings(decision)) continue;
+    ReportedObject& object = report.objects.emplace_back(ObjectOf(decision));
+    object.findings = FindingsOf(decision, options.strict);
+    for (ReportedFinding& finding : object.findings) {
+      finding.at = columns.InCharacters(decision.input.source, finding.at);
+      finding.fingerprint = fingerprints.Of(object, decision.api_version, finding);
+    }
+  }
+  return report;
+}
+
+std::string RuleTitle(const ReportedFinding& finding) {
+  if (finding.rule == nullptr) return finding.id;
+  return finding.id + " " + std::string(finding.rule->name);
+}
+
+std::string PlaceText(std::string_view file, json::Position at) {
+  std::string text(file);
+  if (at.line > 0) text += ":" + std::to_string(at.line);
+  if (at.line > 0 && at.column > 0) text += ":" + std::to_string(at.column);
+  return text;
+}
+
+std::string PlainPath(const std::string& file) {
+  if (file.find("://") != std::string::npos) return file;  // a URL
+  return std::filesystem::path(file).lexically_normal().string();
+}
+
+}  // namespace mindgate::offline

@@ -1,0 +1,93 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "offline/decide.h"
+#include "policies/engine.h"
+
+// What decisions found, for outputs that list findings. All of them are made from this list.
+namespace mindgate::offline {
+
+// What a finding means for its object, the mildest first.
+enum class FindingLevel : uint8_t { kAudit, kNote, kWarning, kDenied, kError };
+
+// "audit", "note", "warning", "denied", "error".
+std::string_view FindingLevelName(FindingLevel level);
+
+// With `strict`, warnings deny; what an object had before an update never does.
+FindingLevel FindingLevelOf(const policies::Finding& finding, bool strict);
+
+// Stand for a rule where a finding has none.
+inline constexpr std::string_view kInvalidInput = "invalid-input";  // a document without a decision
+inline constexpr std::string_view kUnhandledKind = "unhandled-kind";  // Decision::Note
+inline constexpr std::string_view kInternalError = "internal-error";  // a bug of ours
+
+struct ReportedFinding {
+  const policies::Rule* rule = nullptr;  // null: `id` is one of those above
+  std::string id;
+  FindingLevel level = FindingLevel::kError;
+  std::string field;  // as Kubernetes prints it, may be empty
+  std::string message;
+  std::string fix;    // may be empty
+  json::Position at;  // in the file, with its column in characters; 0 if unknown
+  // Of the file, the object, the rule and the field, with a number where several findings have all
+  // of them in common: the same in the next run, also when lines were inserted above. No two
+  // findings of a report share it.
+  std::string fingerprint;
+};
+
+// An object, or a document or file that could not be read as one.
+struct ReportedObject {
+  std::string file;   // as the user named it
+  std::string title;  // "Deployment default/llm"; "document 2" for what is no object
+  std::string name;   // of the object alone; empty for what is no object
+  int line = 0;
+  admission::Outcome outcome = admission::Outcome::kAdmitted;
+  std::string ignored_because;
+  size_t changes = 0;
+  std::vector<ReportedFinding> findings;
+
+  // Whether it has a finding of this level.
+  bool Has(FindingLevel level) const;
+};
+
+struct OutcomeCounts {
+  size_t admitted = 0;
+  size_t denied = 0;
+  size_t errors = 0;
+  size_t ignored = 0;
+};
+
+OutcomeCounts CountsOf(const std::vector<Decision>& decisions);
+std::string CountsText(const OutcomeCounts& counts);  // "2 admitted, 1 denied, 0 errors, 0 ignored"
+
+struct Report {
+  std::vector<ReportedObject> objects;  // in the order of the input
+  OutcomeCounts counts;                 // of all objects, also of those that are left out
+  Skipped skipped;
+};
+
+struct ReportOptions {
+  bool strict = false;
+  bool only_findings = false;  // leave objects without findings out
+};
+
+// Whether a report has something about it: a finding, a fault of its input, or a note.
+bool HasFindings(const Decision& decision);
+
+Report ReportOf(const std::vector<Decision>& decisions, const Skipped& skipped,
+                const ReportOptions& options = {});
+
+// "MG050 fault-scheduling-value", or the id alone.
+std::string RuleTitle(const ReportedFinding& finding);
+
+// "a.yaml:3:7", as far as known.
+std::string PlaceText(std::string_view file, json::Position at);
+
+// The file as programs name it that know a repository: without "./" and "dir/..".
+std::string PlainPath(const std::string& file);
+
+}  // namespace mindgate::offline
