@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "cli/console/commands.h"
 #include "cli/console/diff.h"
+#include "cli/manifests/junit.h"
 #include "cli/manifests/test_report.h"
 #include "json/patch.h"
 #include "json/yaml.h"
@@ -161,7 +162,7 @@ int RunTest(const TestOptions& options, Streams& io) {
     }
   }
   if (options.output == "junit") {
-    PrintJunit(results, io.out);
+    PrintJunit(JunitOf(results), io.out);
   } else {
     PrintResults(results, Paint(options.color, io.out_is_terminal), io.out);
   }

@@ -30,30 +30,6 @@ void PrintFailure(const CaseFailure& failure, const Paint& paint, std::ostream& 
   }
 }
 
-// For text and attributes. XML 1.0 cannot represent most control characters.
-std::string Escaped(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        out += static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t' ? '?' : c;
-    }
-  }
-  return out;
-}
-
 }  // namespace
 
 size_t SuiteResult::Failures() const {
@@ -91,36 +67,30 @@ void PrintResults(const std::vector<SuiteResult>& suites, const Paint& paint, st
   out << "\n";
 }
 
-void PrintJunit(const std::vector<SuiteResult>& suites, std::ostream& out) {
-  out << "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n";
+std::vector<JunitSuite> JunitOf(const std::vector<SuiteResult>& suites) {
+  std::vector<JunitSuite> all;
   for (const SuiteResult& suite : suites) {
-    const bool unusable = !suite.unusable.empty();
-    out << "  <testsuite name=\"" << Escaped(suite.name) << "\" file=\"" << Escaped(suite.file)
-        << "\" tests=\"" << suite.cases.size() + (unusable ? 1 : 0) << "\" failures=\""
-        << suite.Failures() << "\" errors=\"" << (unusable ? 1 : 0) << "\">\n";
-    if (unusable) {
-      out << "    <testcase name=\"" << Escaped(suite.file) << "\" classname=\""
-          << Escaped(suite.name) << "\"><error message=\"" << Escaped(suite.unusable)
-          << "\"/></testcase>\n";
+    JunitSuite& junit = all.emplace_back();
+    junit.name = suite.name;
+    junit.file = suite.file;
+    if (!suite.unusable.empty()) {
+      JunitCase& test = junit.cases.emplace_back();
+      test.name = suite.file;
+      test.class_name = suite.name;
+      test.errors.push_back({suite.unusable, ""});
     }
     for (const CaseResult& result : suite.cases) {
-      out << "    <testcase name=\"" << Escaped(result.name) << "\" classname=\""
-          << Escaped(suite.name) << "\" file=\"" << Escaped(suite.file) << "\" line=\""
-          << result.line << "\"";
-      if (result.failures.empty()) {
-        out << "/>\n";
-        continue;
-      }
-      out << ">\n";
+      JunitCase& test = junit.cases.emplace_back();
+      test.name = result.name;
+      test.class_name = suite.name;
+      test.file = suite.file;
+      test.line = result.line;
       for (const CaseFailure& failure : result.failures) {
-        out << "      <failure message=\"" << Escaped(failure.what) << "\">"
-            << Escaped(failure.text) << "</failure>\n";
+        test.failures.push_back({failure.what, failure.text});
       }
-      out << "    </testcase>\n";
     }
-    out << "  </testsuite>\n";
   }
-  out << "</testsuites>\n";
+  return all;
 }
 
 }  // namespace mindgate::cli

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "cli/console/paint.h"
+#include "cli/manifests/junit.h"
 
 namespace mindgate::cli {
 
@@ -30,7 +31,7 @@ struct SuiteResult {
 
 void PrintResults(const std::vector<SuiteResult>& suites, const Paint& paint, std::ostream& out);
 
-// JUnit XML, for CI servers.
-void PrintJunit(const std::vector<SuiteResult>& suites, std::ostream& out);
+// For PrintJunit.
+std::vector<JunitSuite> JunitOf(const std::vector<SuiteResult>& suites);
 
 }  // namespace mindgate::cli

@@ -131,9 +131,10 @@ TEST_F(TestCommand, Junit) {
                   "      <failure message=\"outcome\">want admitted, got denied\n</failure>\n"));
   EXPECT_THAT(result.out, HasSubstr("    <testcase name=\"fine\" classname=\"pods &amp; co\" "
                                     "file=\"suite.yaml\" line=\"12\"/>\n"));
-  EXPECT_THAT(result.out,
-              HasSubstr("tests=\"1\" failures=\"0\" errors=\"1\">\n    <testcase name=\"bad.yaml\" "
-                        "classname=\"bad.yaml\"><error message=\"the suite is invalid\"/>"));
+  EXPECT_THAT(
+      result.out,
+      HasSubstr("tests=\"1\" failures=\"0\" errors=\"1\">\n    <testcase name=\"bad.yaml\" "
+                "classname=\"bad.yaml\">\n      <error message=\"the suite is invalid\"/>\n"));
 }
 
 TEST_F(TestCommand, SuitesThatCannotBeRead) {
