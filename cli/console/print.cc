@@ -15,13 +15,13 @@
 #include "json/patch.h"
 #include "json/pointer.h"
 #include "json/yaml.h"
+#include "offline/report.h"
 #include "offline/results_json.h"
 
 namespace mindgate::cli {
 namespace {
 
 using json::Json;
-using schemas::Mode;
 
 // Files with faults; none of their objects is printed.
 std::set<const offline::Source*> BadSources(const std::vector<offline::Decision>& decisions) {
@@ -33,23 +33,13 @@ std::set<const offline::Source*> BadSources(const std::vector<offline::Decision>
 }
 
 // "a.yaml:3:7", as far as known.
-std::string PlaceText(const offline::Decision& decision, json::Position at) {
-  std::string text = decision.input.source->input.name;
-  if (at.line > 0) text += ":" + std::to_string(at.line);
-  if (at.line > 0 && at.column > 0) text += ":" + std::to_string(at.column);
-  return text;
+std::string PlaceOf(const offline::Decision& decision, json::Position at) {
+  return offline::PlaceText(decision.input.source->input.name, at);
 }
 
 std::string RuleText(const policies::Finding& finding) {
   if (finding.rule == nullptr) return "mindgate";
   return std::string(finding.rule->id) + " " + std::string(finding.rule->name);
-}
-
-// The effect of a finding on its object.
-std::string_view Consequence(const policies::Finding& finding, bool strict) {
-  if (finding.mode == Mode::kAudit) return "audit";
-  if (finding.mode == Mode::kWarn && (!strict || finding.existed)) return "warning";
-  return finding.rule == nullptr ? "error" : "denied";
 }
 
 Color ColorOf(std::string_view word) {
@@ -165,11 +155,12 @@ void PrintDiff(const std::vector<offline::Decision>& decisions, const Paint& pai
   }
 }
 
-void PrintTable(const std::vector<offline::Decision>& decisions, const Paint& paint, size_t width,
-                std::ostream& out) {
+void PrintTable(const std::vector<offline::Decision>& decisions, bool only_findings,
+                const Paint& paint, size_t width, std::ostream& out) {
   constexpr size_t kOutcomeWidth = 10;
   size_t title_width = std::string_view("OBJECT").size();
   for (const offline::Decision& decision : decisions) {
+    if (only_findings && !HasFindings(decision)) continue;
     title_width = std::max(title_width, decision.Title().size());
   }
   const std::string margin = "  " + std::string(kOutcomeWidth, ' ');
@@ -186,30 +177,24 @@ void PrintTable(const std::vector<offline::Decision>& decisions, const Paint& pa
     if (!fix.empty()) out << Wrapped("fix: " + fix, width, margin);
   };
   for (const offline::Decision& decision : decisions) {
+    if (only_findings && !HasFindings(decision)) continue;
     const std::string_view outcome = admission::OutcomeName(decision.verdict.outcome);
-    const int line = HeaderJson(decision).at("line").get<int>();
     out << paint(ColorOf(outcome), Padded(outcome, kOutcomeWidth)) << "  "
         << Padded(decision.Title(), title_width) << "  "
         << Padded(std::to_string(decision.verdict.changes.size()), 7) << "  "
-        << PlaceText(decision, {line, 0}) << "\n";
+        << PlaceOf(decision, {decision.Line(), 0}) << "\n";
     if (const auto& fault = decision.input.fault) {
-      row("error", "", PlaceText(decision, fault->at), fault->field, fault->message, fault->hint);
+      row("error", "", PlaceOf(decision, fault->at), fault->field, fault->message, fault->hint);
     }
     if (const std::string note = decision.Note(); !note.empty()) {
-      row("note", "", PlaceText(decision, decision.Place(decision.npu_pods)), "", note, "");
+      row("note", "", PlaceOf(decision, decision.Place(decision.npu_pods)), "", note, "");
     }
     for (const policies::Finding& finding : decision.verdict.findings) {
-      row(Consequence(finding, false), RuleText(finding),
-          PlaceText(decision, decision.Place(finding)), finding.field, finding.message,
-          finding.fix);
+      row(offline::FindingLevelName(offline::FindingLevelOf(finding, false)), RuleText(finding),
+          PlaceOf(decision, decision.Place(finding)), finding.field, finding.message, finding.fix);
     }
   }
-  const auto summary = offline::SummaryJson(decisions, {});
-  const int errors = summary.at("errors").get<int>();
-  out << "\n"
-      << summary.at("admitted").get<int>() << " admitted, " << summary.at("denied").get<int>()
-      << " denied, " << errors << (errors == 1 ? " error, " : " errors, ")
-      << summary.at("ignored").get<int>() << " ignored\n";
+  out << "\n" << CountsText(offline::CountsOf(decisions)) << "\n";
 }
 
 int ExitCode(const std::vector<offline::Decision>& decisions) {
@@ -243,8 +228,9 @@ void PrintFindings(const std::vector<offline::Decision>& decisions, bool strict,
           input.name, input.text);
     }
     for (const policies::Finding& finding : decision.verdict.findings) {
-      const std::string_view word = Consequence(finding, strict);
-      if (word == "audit") continue;
+      const offline::FindingLevel level = offline::FindingLevelOf(finding, strict);
+      if (level == offline::FindingLevel::kAudit) continue;
+      const std::string_view word = offline::FindingLevelName(level);
       std::string message = paint(ColorOf(word), word) + ": " + RuleText(finding) + ": ";
       if (!finding.field.empty()) message += finding.field + ": ";
       err << json::Render(

@@ -30,9 +30,9 @@ void PrintDiff(const std::vector<offline::Decision>& decisions, const Paint& pai
                std::ostream& out);
 
 // Human-readable: every object with its outcome, and every finding with its position, wrapped at
-// `width` columns.
-void PrintTable(const std::vector<offline::Decision>& decisions, const Paint& paint, size_t width,
-                std::ostream& out);
+// `width` columns. With `only_findings`, objects without findings are counted only.
+void PrintTable(const std::vector<offline::Decision>& decisions, bool only_findings,
+                const Paint& paint, size_t width, std::ostream& out);
 
 // kExitUnusable if an input has a fault, else kExitDenied if something was denied or failed.
 int ExitCode(const std::vector<offline::Decision>& decisions);

@@ -11,10 +11,13 @@ namespace mindgate::cli {
 
 struct ApplyOptions {
   offline::InputOptions input;
-  OutputFormat output = "yaml";  // or "json", "name", "jsonpath", "patch", "diff", "table"
+  // Or "json", "name", "jsonpath", "patch", "diff", "table", or one of ReportFormats.
+  OutputFormat output = "yaml";
   bool strict = false;
   bool print_denied =
       false;  // in yaml, name and patch output, which otherwise hold admitted objects only
+  bool only_findings = false;  // in outputs that list findings, without objects that have none
+  bool summary = false;        // the table counts findings instead of listing them
   ColorMode color = ColorMode::kAuto;
 };
 

@@ -59,7 +59,8 @@ TEST(Complete, CommandsFlagsValuesAndFiles) {
        "completion help :4"},
       {{"help", "config", "v"}, "validate :4"},
       {{"apply", "--na"}, "--namespace --namespace-labels :4"},
-      {{"apply", "-f", "x", "--output", ""}, "yaml json name jsonpath= patch diff table :4"},
+      {{"apply", "-f", "x", "--output", ""},
+       "yaml json name jsonpath= patch diff table sarif junit github gitlab html :4"},
       {{"apply", "--output=d"}, "--output=diff :4"},
       {{"apply", "-o", "ya"}, "yaml :4"},
       {{"apply", "-f", ""}, ":0"},
@@ -146,7 +147,7 @@ TEST_F(InShells, Bash) {
   EXPECT_EQ(Bash("mindgate apply fi", "mindgate apply fi"), "\n") << "no file belongs there";
   EXPECT_EQ(Bash("mindgate apply --output=d", "mindgate apply --output = d"), "diff\n");
   EXPECT_EQ(Bash("mindgate apply --output=", "mindgate apply --output ="),
-            "yaml json name jsonpath= patch diff table\n");
+            "yaml json name jsonpath= patch diff table sarif junit github gitlab html\n");
   EXPECT_EQ(Bash("mindgate apply --filename=fi", "mindgate apply --filename = fi"), "file.yaml\n");
   // Names of a hostile kubeconfig: what comes onto the line does nothing.
   workspace_.Write("usr/bin/kubectl",

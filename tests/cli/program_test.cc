@@ -194,7 +194,8 @@ TEST(Program, MistakesInArgumentsNameTheNearestKnown) {
        "error: unknown command \"default\"\nhint: did you mean \"defaults\"?\n"},
       {{"apply", "-o", "yml"},
        "error: --output: \"yml\" is not supported: write \"yaml\", \"json\", \"name\", "
-       "\"jsonpath=TEMPLATE\", \"patch\", \"diff\" or \"table\"; did you mean \"yaml\"?\nhint: "
+       "\"jsonpath=TEMPLATE\", \"patch\", \"diff\", \"table\", \"sarif\", \"junit\", \"github\", "
+       "\"gitlab\" or \"html\"; did you mean \"yaml\"?\nhint: "
        "`mindgate apply --help` lists the flags and arguments\n"},
       {{"apply", "--operation", "DELETE"},
        "error: --operation: \"DELETE\" is not supported: write \"CREATE\" or \"UPDATE\"\nhint: "
