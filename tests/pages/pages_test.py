@@ -32,9 +32,26 @@ def snapshot(nodes: int) -> dict[str, Any]:
     return dict(told)
 
 
+def manifests(folder: pathlib.Path) -> pathlib.Path:
+    """Objects with every kind of finding, also with names that are long or Chinese, and one that cannot be read."""
+    pods = [
+        {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {"name": name, "namespace": "serving", "labels": {"fault-scheduling": value, LONG: CHINESE * 9}},
+            "spec": {"containers": [{"name": "main", "resources": {"limits": {"huawei.com/Ascend910": 1}}}]},
+        }
+        for name in ("chat", LONG, CHINESE)
+        for value in ("Force", "force")
+    ]
+    file = folder / f"{LONG}.json"
+    file.write_text("\n".join(json.dumps(pod) for pod in pods))
+    return file
+
+
 def printed(*arguments: str | os.PathLike[str]) -> str:
     done = subprocess.run([PROGRAM, *arguments], capture_output=True, text=True, check=False, cwd=ROOT)
-    if done.returncode not in (0, 1):
+    if done.returncode not in ((2,) if arguments[0] == "apply" else (0, 1)):
         raise AssertionError(f"{arguments}: {done.stderr}")
     return done.stdout
 
@@ -45,8 +62,12 @@ class PagesTest(unittest.TestCase):
         small, large = folder / "small.json", folder / "large.json"
         small.write_text(json.dumps(snapshot(5)))
         large.write_text(json.dumps(snapshot(1000)))
+        broken = folder / "broken.yaml"
+        broken.write_text("kind: [\n")
         what_if = ("what-if", "-o", "html", "--snapshot")
+        apply = ("apply", "-o", "html", "-f")
         texts = {
+            "apply": printed(*apply, manifests(folder), "-f", broken, "-f", "examples/manifests"),
             "what-if": printed(*what_if, small, "--node", "npu-4", "--card", "npu-0/0", "--drain", "npu-1"),
             "each-node": printed(*what_if, small, "--each-node"),
             "each-node-of-1000": printed(*what_if, large, "--each-node"),
