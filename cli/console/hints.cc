@@ -90,9 +90,10 @@ ArgumentFault UnknownFlag(const CLI::App& app, const std::string& flag) {
 
 ArgumentFault UnexpectedArgument(const CLI::App& app, const std::string& word) {
   const std::vector<std::string> commands = CommandsOf(app);
-  const std::string what =
-      (commands.empty() || IsPath(word) ? "unexpected argument " : "unknown command ") +
-      Quote(word);
+  const std::string what = (commands.empty() || word.find('/') != std::string::npos || IsFile(word)
+                                ? "unexpected argument "
+                                : "unknown command ") +
+                           Quote(word);
   if (const auto near = Near(word, commands)) return {what, "did you mean " + Quote(*near) + "?"};
   if (app.get_parent() == nullptr) {
     const auto other = Find(kCommands, word);
@@ -165,9 +166,8 @@ std::string WithVariable(const CLI::App& app, std::string what,
 
 }  // namespace
 
-bool IsPath(const std::string& word) {
-  return word.find('/') != std::string::npos || word.ends_with(".yaml") || word.ends_with(".yml") ||
-         word.ends_with(".json");
+bool IsFile(const std::string& word) {
+  return word.ends_with(".yaml") || word.ends_with(".yml") || word.ends_with(".json");
 }
 
 ArgumentFault Explain(const CLI::App& app, const CLI::ParseError& failure,

@@ -21,7 +21,7 @@ struct ArgumentFault {
 ArgumentFault Explain(const CLI::App& app, const CLI::ParseError& failure,
                       const std::vector<std::string>& words);
 
-// Whether a word is the path of a manifest rather than a name: "chat.yaml", "overlays/prod".
-bool IsPath(const std::string& word);
+// Whether a word is the name of a manifest's file: "chat.yaml". A key may hold a slash as well.
+bool IsFile(const std::string& word);
 
 }  // namespace mindgate::cli

@@ -151,10 +151,6 @@ Topic TopicNamed(std::string_view text) {
 }
 
 void PrintUnknown(const std::string& word, std::ostream& err) {
-  if (IsPath(word)) {
-    return PrintError(err, "unknown rule, mutator or key " + Quote(word),
-                      "to explain the objects of a file, write -f " + word);
-  }
   std::vector<std::string> names;
   for (const auto& mutator : mutators::Mutators()) {
     names.emplace_back(mutator.name);
@@ -169,7 +165,9 @@ void PrintUnknown(const std::string& word, std::ostream& err) {
   const std::vector<std::string_view> known(names.begin(), names.end());
   const auto near = NearestOf(word, known);
   PrintError(err, "unknown rule, mutator or key " + Quote(word),
-             near ? "did you mean " + Quote(*near) + "?" : "`mindgate explain` lists all of them");
+             near           ? "did you mean " + Quote(*near) + "?"
+             : IsFile(word) ? "to explain the objects of a file, write -f " + word
+                            : "`mindgate explain` lists all of them");
 }
 
 int ExplainTopics(const ExplainOptions& options, const schemas::Config& config, Streams& io) {

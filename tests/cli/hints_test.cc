@@ -77,12 +77,10 @@ TEST(Hints, ProposeCommandsThatExist) {
   }
 }
 
-TEST(Hints, KnowAPath) {
-  for (const char* path : {"chat.yaml", "a.yml", "x.json", "overlays/prod", "./chat", "/etc"}) {
-    EXPECT_TRUE(IsPath(path)) << path;
-  }
-  for (const char* word : {"MG050", "fault-scheduling", "jobID", "yaml", ""}) {
-    EXPECT_FALSE(IsPath(word)) << word;
+TEST(Hints, KnowAFile) {
+  for (const char* file : {"chat.yaml", "a/b.yml", "x.json"}) EXPECT_TRUE(IsFile(file)) << file;
+  for (const char* word : {"MG050", "huawei.com/AscendReal", "yaml", ""}) {
+    EXPECT_FALSE(IsFile(word)) << word;
   }
 }
 
