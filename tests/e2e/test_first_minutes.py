@@ -36,6 +36,9 @@ def release(cluster: Cluster) -> Iterator[Release]:
     """Nothing is installed yet."""
     import_image(cluster)
     release = Release(cluster)
+    # Pods of the installation before, which are ending, would answer for this one: kube-proxy sends calls to them while there are no
+    # others.
+    wait_for(lambda: not release.cluster.items("pods"), "the pods of the installation before to be gone")
     yield release
     release.uninstall()
 
