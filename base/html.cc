@@ -7,22 +7,23 @@
 
 namespace mindgate {
 
+std::string_view MarkupEntity(std::string_view character) {
+  if (character == "&") return "&amp;";
+  if (character == "<") return "&lt;";
+  if (character == ">") return "&gt;";
+  if (character == "\"") return "&quot;";
+  return "";
+}
+
 std::string HtmlEscaped(std::string_view text) {
   std::string out;
-  for (size_t i = 0; i < text.size();) {
-    const size_t length = Utf8Length(text.substr(i));
-    const std::string_view character = text.substr(i, std::max<size_t>(length, 1));
-    i += character.size();
-    if (length == 0 || IsControl(character)) {
+  while (!text.empty()) {
+    const std::string_view character = FirstCharacter(text);
+    text.remove_prefix(character.size());
+    if (Utf8Length(character) == 0 || IsControl(character)) {
       out += HexEscaped(character);
-    } else if (character == "&") {
-      out += "&amp;";
-    } else if (character == "<") {
-      out += "&lt;";
-    } else if (character == ">") {
-      out += "&gt;";
-    } else if (character == "\"") {
-      out += "&quot;";
+    } else if (const auto entity = MarkupEntity(character); !entity.empty()) {
+      out += entity;
     } else if (character == "'") {
       out += "&#39;";
     } else {
@@ -36,7 +37,7 @@ std::string HtmlName(std::string_view name) {
   constexpr size_t kLongest = 48;  // characters
   constexpr size_t kKept = 23;     // at each end
   std::vector<size_t> starts;
-  for (size_t i = 0; i < name.size(); i += std::max<size_t>(Utf8Length(name.substr(i)), 1)) {
+  for (size_t i = 0; i < name.size(); i += FirstCharacter(name.substr(i)).size()) {
     starts.push_back(i);
   }
   if (starts.size() <= kLongest) return HtmlEscaped(name);

@@ -10,6 +10,10 @@ namespace mindgate {
 // UTF-8 are shown as "\x1b".
 std::string HtmlEscaped(std::string_view text);
 
+// "&lt;" for a character that begins markup or ends an attribute of HTML or XML: & < > and ". Empty
+// for all others.
+std::string_view MarkupEntity(std::string_view character);
+
 // The same of a name that may be long: its middle is left out, and its title has all of it.
 std::string HtmlName(std::string_view name);
 

@@ -19,11 +19,6 @@ uint32_t CodePoint(std::string_view character) {
 constexpr uint32_t kUnsafe[] = {0x061C, 0x200E, 0x200F, 0x2028, 0x2029, 0x202A, 0x202B,
                                 0x202C, 0x202D, 0x202E, 0x2066, 0x2067, 0x2068, 0x2069};
 
-// The first character, or the first byte where there is none.
-std::string_view First(std::string_view text) {
-  return text.substr(0, std::max<size_t>(1, Utf8Length(text)));
-}
-
 bool Passes(std::string_view character) {
   return character == "\n" || character == "\t" || !IsUnsafe(character);
 }
@@ -48,7 +43,7 @@ std::string Escaped(std::string_view character) {
 
 bool IsSafeText(std::string_view text) {
   while (!text.empty()) {
-    const std::string_view character = First(text);
+    const std::string_view character = FirstCharacter(text);
     if (!Passes(character)) return false;
     text.remove_prefix(character.size());
   }
@@ -58,7 +53,7 @@ bool IsSafeText(std::string_view text) {
 std::string ForTerminal(std::string_view text) {
   std::string out;
   while (!text.empty()) {
-    const std::string_view character = First(text);
+    const std::string_view character = FirstCharacter(text);
     if (Passes(character)) {
       out += character;
     } else {

@@ -73,6 +73,12 @@ std::optional<std::string_view> NearestOf(std::string_view word,
   return nearest;
 }
 
+std::optional<std::string_view> NearestOf(std::string_view word,
+                                          std::span<const std::string> candidates) {
+  const std::vector<std::string_view> views(candidates.begin(), candidates.end());
+  return NearestOf(word, views);
+}
+
 bool EqualIgnoreCase(std::string_view a, std::string_view b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(),
                     [](char x, char y) { return Lower(x) == Lower(y); });
@@ -149,6 +155,10 @@ size_t Utf8Length(std::string_view text) {
     return 4;
   }
   return 0;
+}
+
+std::string_view FirstCharacter(std::string_view text) {
+  return text.substr(0, std::max<size_t>(1, Utf8Length(text)));
 }
 
 std::string HexEscaped(std::string_view bytes) {
@@ -251,6 +261,23 @@ int HexValue(char c) {
 }
 
 }  // namespace
+
+std::string PercentEncoded(std::string_view text, std::string_view also) {
+  constexpr std::string_view kHex = "0123456789ABCDEF";
+  std::string out;
+  for (const char c : text) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || IsDigit(c) || c == '-' ||
+                       c == '.' || c == '_' || c == '~';
+    if (plain || also.find(c) != std::string_view::npos) {
+      out += c;
+      continue;
+    }
+    out += '%';
+    out += kHex[static_cast<unsigned char>(c) >> 4];
+    out += kHex[static_cast<unsigned char>(c) & 0xf];
+  }
+  return out;
+}
 
 std::string PercentDecoded(std::string_view text) {
   std::string out;

@@ -23,6 +23,8 @@ int EditDistance(std::string_view a, std::string_view b);
 // when `word` is a candidate.
 std::optional<std::string_view> NearestOf(std::string_view word,
                                           std::span<const std::string_view> candidates);
+std::optional<std::string_view> NearestOf(std::string_view word,
+                                          std::span<const std::string> candidates);
 
 inline bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 bool EqualIgnoreCase(std::string_view a, std::string_view b);
@@ -59,6 +61,9 @@ std::string WithArticle(std::string_view noun);
 // Length of the well-formed UTF-8 sequence that the text begins with, 0 when there is none.
 size_t Utf8Length(std::string_view text);
 
+// The character that the text begins with, or its first byte where that is none.
+std::string_view FirstCharacter(std::string_view text);
+
 // Whether a character in UTF-8 is a control character (C0, delete or C1): terminals may act on it.
 bool IsControl(std::string_view character);
 
@@ -88,5 +93,9 @@ struct NaturalOrder {
 
 // Without the escapes of RFC 3986, 2.1: "%2F" is "/". What is no escape stays as it is.
 std::string PercentDecoded(std::string_view text);
+
+// For a part of a URL: all but letters, digits and - . _ ~ (RFC 3986, 2.3) as "%2F". What `also`
+// lists stands for itself, too.
+std::string PercentEncoded(std::string_view text, std::string_view also = {});
 
 }  // namespace mindgate

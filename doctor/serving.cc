@@ -78,8 +78,8 @@ bool IsReady(const Json& pod) {
 std::string Readiness(Context& context, const std::string& ns, const std::string& pod) {
   // An error status comes with the text of the answer.
   const auto answer =
-      context.client.GetPath("/api/v1/namespaces/" + kube::Encoded(ns) + "/pods/" +
-                                 kube::Encoded(pod) + ":8080/proxy/readyz?verbose=1",
+      context.client.GetPath("/api/v1/namespaces/" + PercentEncoded(ns) + "/pods/" +
+                                 PercentEncoded(pod) + ":8080/proxy/readyz?verbose=1",
                              context.stop);
   if (answer || answer.error().http != 503) return "";
   return answer.error().message;

@@ -35,7 +35,7 @@ json::Limits ObjectLimits(size_t bytes) {
 void AddQuery(std::string& path, std::string_view key, std::string_view value) {
   if (value.empty()) return;
   path += path.find('?') == std::string::npos ? '?' : '&';
-  path += std::string(key) + "=" + Encoded(value);
+  path += std::string(key) + "=" + PercentEncoded(value);
 }
 
 void AddWrite(std::string& path, const WriteOptions& options) {

@@ -311,7 +311,7 @@ class CurlTransport final : public Transport {
     for (const std::string& group : as.groups) add("Impersonate-Group: " + group);
     for (const auto& [key, values] : as.extra) {
       for (const std::string& value : values) {
-        add("Impersonate-Extra-" + Encoded(ToLower(key)) + ": " + value);
+        add("Impersonate-Extra-" + PercentEncoded(ToLower(key)) + ": " + value);
       }
     }
   }

@@ -1,5 +1,7 @@
 #include "kube/resource.h"
 
+#include "base/text.h"
+
 namespace mindgate::kube {
 
 namespace {
@@ -32,7 +34,7 @@ std::string PathOf(const Resource& resource, std::string_view ns, std::string_vi
   bool valid = true;
   const auto add = [&](std::string_view segment) {
     valid = valid && segment != "." && segment != "..";
-    path += "/" + Encoded(segment);
+    path += "/" + PercentEncoded(segment);
   };
   add(resource.group.empty() ? "api" : "apis");
   if (!resource.group.empty()) add(resource.group);
@@ -45,23 +47,6 @@ std::string PathOf(const Resource& resource, std::string_view ns, std::string_vi
   if (!name.empty()) add(name);
   if (!subresource.empty()) add(subresource);
   return valid ? path : "";
-}
-
-std::string Encoded(std::string_view text) {
-  constexpr std::string_view kHex = "0123456789ABCDEF";
-  std::string out;
-  for (const char c : text) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                       c == '-' || c == '.' || c == '_' || c == '~';
-    if (plain) {
-      out += c;
-      continue;
-    }
-    out += '%';
-    out += kHex[static_cast<unsigned char>(c) >> 4];
-    out += kHex[static_cast<unsigned char>(c) & 0xf];
-  }
-  return out;
 }
 
 }  // namespace mindgate::kube

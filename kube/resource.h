@@ -30,9 +30,6 @@ bool IsVersion(std::string_view version);
 std::string PathOf(const Resource& resource, std::string_view ns, std::string_view name = {},
                    std::string_view subresource = {});
 
-// For a query or a segment of a path: everything but unreserved characters (RFC 3986) as %XX.
-std::string Encoded(std::string_view text);
-
 namespace resources {
 inline const Resource kPods{"", "v1", "pods", "Pod", true};
 inline const Resource kNodes{"", "v1", "nodes", "Node", false};

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-#include "kube/resource.h"
+#include "base/text.h"
 #include "schemas/names.h"
 
 namespace mindgate::simulation {
@@ -123,7 +123,7 @@ void Drop(std::string& text, std::string_view word) {
 ApiServer::PodName PodNameOf(const InstanceSpec& spec, const ServiceSpec& service, size_t number) {
   if (!spec.workload.empty()) return {service.rule.ns, spec.name};
   // No character of an encoded name is '@'.
-  return {service.rule.ns, kube::Encoded(spec.name) + "@" + std::to_string(number)};
+  return {service.rule.ns, PercentEncoded(spec.name) + "@" + std::to_string(number)};
 }
 
 ApiServer::PodName PodNameOf(const JobSpec& spec, size_t number, int64_t generation) {

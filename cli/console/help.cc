@@ -17,8 +17,7 @@ int RunHelp(const CLI::App& root, const std::vector<std::string>& words, Streams
   for (const std::string& word : words) {
     const std::vector<std::string> names = CommandsOf(*app);
     if (std::find(names.begin(), names.end(), word) == names.end()) {
-      const std::vector<std::string_view> known(names.begin(), names.end());
-      const auto near = NearestOf(word, known);
+      const auto near = NearestOf(word, names);
       PrintError(io.err, "unknown command " + Quote(FullName(*app) + " " + word),
                  near ? "did you mean " + Quote(*near) + "?"
                       : "`" + FullName(*app) + " --help` lists all commands");

@@ -64,27 +64,19 @@ std::vector<std::string> FlagsOf(const CLI::App& app) {
   return flags;
 }
 
-std::optional<std::string> Near(const std::string& word, const std::vector<std::string>& known) {
-  const std::vector<std::string_view> names(known.begin(), known.end());
-  const auto near = NearestOf(word, names);
-  return near ? std::optional<std::string>(*near) : std::nullopt;
-}
-
-bool HasFlag(const CLI::App& app, const std::string& flag) {
-  return app.get_option_no_throw(flag) != nullptr;
-}
-
 std::string HelpHint(const CLI::App& app) {
   return "`" + FullName(app) + " --help` lists the flags and arguments";
 }
 
 ArgumentFault UnknownFlag(const CLI::App& app, const std::string& flag) {
   const std::string what = "unknown flag " + Quote(flag);
-  if (const auto other = Find(kFlags, flag); other && HasFlag(app, *other)) {
+  if (const auto other = Find(kFlags, flag); other && app.get_option_no_throw(*other) != nullptr) {
     return {what, "write " + *other};
   }
-  if (const auto near = Near(flag, FlagsOf(app)))
+  const std::vector<std::string> flags = FlagsOf(app);
+  if (const auto near = NearestOf(flag, flags)) {
     return {what, "did you mean " + Quote(*near) + "?"};
+  }
   return {what, HelpHint(app)};
 }
 
@@ -94,7 +86,9 @@ ArgumentFault UnexpectedArgument(const CLI::App& app, const std::string& word) {
                                 ? "unexpected argument "
                                 : "unknown command ") +
                            Quote(word);
-  if (const auto near = Near(word, commands)) return {what, "did you mean " + Quote(*near) + "?"};
+  if (const auto near = NearestOf(word, commands)) {
+    return {what, "did you mean " + Quote(*near) + "?"};
+  }
   if (app.get_parent() == nullptr) {
     const auto other = Find(kCommands, word);
     return {what, other ? "write `" + FullName(app) + " " + *other + "`" : HelpHint(app)};

@@ -45,8 +45,7 @@ Result<OutputFormat> ParseOutputFormat(std::string_view text,
   if (!known || (equals < text.size() && !takes_template)) {
     const std::vector<std::string> shown = AllShown(formats);
     const std::vector<std::string_view> words(shown.begin(), shown.end());
-    const std::vector<std::string_view> names(formats.begin(), formats.end());
-    const auto near = known ? std::optional<std::string_view>(word) : NearestOf(word, names);
+    const auto near = known ? std::optional<std::string_view>(word) : NearestOf(word, formats);
     return Fail(ErrorCode::kInvalidArgument,
                 Quote(text) + " is not supported: write " + OneOf(words) +
                     (near ? "; did you mean " + Quote(*near) + "?" : ""));

@@ -162,8 +162,7 @@ void PrintUnknown(const std::string& word, std::ostream& err) {
     names.push_back(std::string(kRule) + std::string(rule->name));
   }
   for (const schemas::KeyFact& fact : schemas::KeyFacts()) names.emplace_back(fact.key);
-  const std::vector<std::string_view> known(names.begin(), names.end());
-  const auto near = NearestOf(word, known);
+  const auto near = NearestOf(word, names);
   PrintError(err, "unknown rule, mutator or key " + Quote(word),
              near           ? "did you mean " + Quote(*near) + "?"
              : IsFile(word) ? "to explain the objects of a file, write -f " + word

@@ -4,6 +4,7 @@
 #include <ostream>
 #include <string_view>
 
+#include "base/html.h"
 #include "base/text.h"
 
 namespace mindgate::cli {
@@ -17,22 +18,15 @@ bool IsNoncharacter(std::string_view character) {
 // For text; tabs and ends of lines stay.
 std::string XmlText(std::string_view text) {
   std::string out;
-  for (size_t i = 0; i < text.size();) {
-    const size_t length = Utf8Length(text.substr(i));
-    const std::string_view character = text.substr(i, std::max<size_t>(length, 1));
-    i += character.size();
+  while (!text.empty()) {
+    const std::string_view character = FirstCharacter(text);
+    text.remove_prefix(character.size());
     if (character == "\n" || character == "\t") {
       out += character;
-    } else if (length == 0 || IsControl(character) || IsNoncharacter(character)) {
+    } else if (Utf8Length(character) == 0 || IsControl(character) || IsNoncharacter(character)) {
       out += HexEscaped(character);
-    } else if (character == "&") {
-      out += "&amp;";
-    } else if (character == "<") {
-      out += "&lt;";
-    } else if (character == ">") {
-      out += "&gt;";
-    } else if (character == "\"") {
-      out += "&quot;";
+    } else if (const auto entity = MarkupEntity(character); !entity.empty()) {
+      out += entity;
     } else {
       out += character;
     }

@@ -85,39 +85,23 @@ OrderedJson PlainRuleJson(const std::string& id) {
   return {{"id", id}};
 }
 
-// A character that stands for itself in the path of a URI (RFC 3986, 3.3), but for the colon, which
-// would end a scheme.
-bool IsOfPath(char c) {
-  return IsDigit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-         std::string_view("-._~/!$&'()*+,;=@").find(c) != std::string_view::npos;
-}
-
-std::string PercentEncoded(std::string_view text, std::string_view more = {}) {
-  constexpr std::string_view kHex = "0123456789ABCDEF";
-  std::string out;
-  for (const char c : text) {
-    if (IsOfPath(c) || more.find(c) != std::string_view::npos) {
-      out += c;
-    } else {
-      const auto byte = static_cast<unsigned char>(c);
-      out += {'%', kHex[byte >> 4], kHex[byte & 15]};
-    }
-  }
-  return out;
-}
+// What stands for itself in the path of a URI (RFC 3986, 3.3), but for the colon, which would end a
+// scheme.
+constexpr std::string_view kOfPath = "/!$&'()*+,;=@";
 
 // A relative path is relative to the root of the repository, where CI servers run programs.
 std::string UriOf(const std::string& file) {
   const std::string path = offline::PlainPath(file);
   for (const std::string_view scheme : {"http://", "https://"}) {
     if (path.starts_with(scheme)) {
-      return std::string(scheme) + PercentEncoded(path.substr(scheme.size()), ":?%");
+      return std::string(scheme) +
+             PercentEncoded(path.substr(scheme.size()), std::string(kOfPath) + ":?%");
     }
   }
   return (path.starts_with("//")  ? "file:"
           : path.starts_with('/') ? "file://"
                                   : "") +
-         PercentEncoded(path);
+         PercentEncoded(path, kOfPath);
 }
 
 OrderedJson PhysicalLocationOf(const std::string& file, json::Position at) {

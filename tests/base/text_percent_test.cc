@@ -16,5 +16,14 @@ TEST(Percent, EscapesAreDecodedAndWhatIsNoneStays) {
   EXPECT_EQ(PercentDecoded(""), "");
 }
 
+TEST(Percent, WhatAUrlGivesAMeaningIsEncoded) {
+  EXPECT_EQ(PercentEncoded("aZ09-._~"), "aZ09-._~");
+  EXPECT_EQ(PercentEncoded("a/b c%?\xC3\xA9"), "a%2Fb%20c%25%3F%C3%A9");
+  EXPECT_EQ(PercentEncoded("a/b:c", "/"), "a/b%3Ac");
+  std::string bytes;
+  for (int byte = 0; byte < 256; ++byte) bytes += static_cast<char>(byte);
+  EXPECT_EQ(PercentDecoded(PercentEncoded(bytes)), bytes);
+}
+
 }  // namespace
 }  // namespace mindgate
