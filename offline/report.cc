@@ -1,8 +1,6 @@
 #include "offline/report.h"
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
 #include <filesystem>
 #include <initializer_list>
 #include <optional>
@@ -11,24 +9,16 @@
 #include <utility>
 
 #include "offline/columns.h"
+#include "schemas/config_load.h"
 
 namespace mindgate::offline {
 namespace {
 
-// FNV-1a: short, and the same on every machine. That two texts may share a hash is no matter, since
-// Fingerprints asks for one that is not taken.
+// That two texts may share a hash is no matter, since Fingerprints asks for one that is not taken.
 std::string HashOf(std::initializer_list<std::string_view> parts) {
-  uint64_t hash = 0xCBF29CE484222325u;
-  const auto add = [&hash](char byte) {
-    hash = (hash ^ static_cast<unsigned char>(byte)) * 0x100000001B3u;
-  };
-  for (const std::string_view part : parts) {
-    for (const char byte : part) add(byte);
-    add('\0');
-  }
-  std::array<char, 17> text{};
-  std::snprintf(text.data(), text.size(), "%016llx", static_cast<unsigned long long>(hash));
-  return text.data();
+  std::string text;
+  for (const std::string_view part : parts) text.append(part).append(1, '\0');
+  return schemas::HashText(text);
 }
 
 class Fingerprints {
