@@ -1,12 +1,10 @@
-#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "base/text.h"
 #include "certs/base64.h"
 #include "doctor/context.h"
 #include "json/value.h"
-#include "schemas/names.h"
+#include "schemas/fail_closed.h"
 
 namespace mindgate::doctor {
 namespace {
@@ -60,11 +58,7 @@ void Check(Context& context, const kube::Resource& resource, bool mutating) {
                         context.options.name);
   if (!configuration) return;
   const Json* webhooks = json::Find(*configuration, "webhooks");
-  const std::string listed =
-      json::TextAt(*configuration, {"metadata", "annotations", schemas::kFailClosed});
-  const std::vector<std::string_view> to_close = Split(listed, ',');
   size_t count = 0;
-  size_t open = 0;
   bool fails_closed = false;
   for (const Json& webhook : json::IsArray(webhooks) ? *webhooks : Json::array()) {
     Hook hook = HookOf(webhook, mutating);
@@ -80,9 +74,7 @@ void Check(Context& context, const kube::Resource& resource, bool mutating) {
               " s for an answer: while the webhook is down, every call takes that long",
           "write timeoutSeconds: 2 or 3");
     }
-    const bool ignores = context.hooks.back().failure_policy == "Ignore";
-    fails_closed |= !ignores;
-    if (ignores && std::ranges::count(to_close, context.hooks.back().name) > 0) ++open;
+    fails_closed |= context.hooks.back().failure_policy != "Ignore";
   }
   if (count == 0) {
     context.report.Fail(kRegistrationsCheck,
@@ -90,7 +82,7 @@ void Check(Context& context, const kube::Resource& resource, bool mutating) {
                         "`helm upgrade` restores them");
     return;
   }
-  if (open > 0) {
+  if (const size_t open = schemas::OpenWebhooks(*configuration).size(); open > 0) {
     context.report.Warn(
         kRegistrationsCheck,
         std::to_string(open) + " webhooks of " + resource.kind + " " + context.options.name +

@@ -128,15 +128,6 @@ inline constexpr std::string_view kFaultyNode = "mindgate.io/faulty";
 // Who Events about the watcher's decisions name as their reporter.
 inline constexpr std::string_view kWatcherReporter = "mindgate.io/watcher";
 
-// Annotation on a webhook configuration of mindgate: the names of its webhooks, separated by
-// commas, that are registered with failurePolicy Ignore and become Fail once they answer. The chart
-// sets it (charts/mindgate/templates/_registrations.tpl).
-inline constexpr std::string_view kFailClosed = "mindgate.io/fail-closed";
-// Webhooks whose names begin so deny a dry run of the watcher, which shows that they answer.
-inline constexpr std::string_view kProbeWebhook = "probe.";
-// The ConfigMap of that dry run; it never exists.
-inline constexpr std::string_view kProbeConfigMap = "mindgate-probe";
-
 // The NodePort of the coordinator in MindIE Motor's samples.
 inline constexpr int64_t kMindieNodePort = 31015;
 

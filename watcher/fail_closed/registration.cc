@@ -1,11 +1,10 @@
 #include "watcher/fail_closed/registration.h"
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "base/text.h"
-#include "schemas/names.h"
+#include "schemas/fail_closed.h"
 
 namespace mindgate::watcher::fail_closed {
 namespace {
@@ -15,50 +14,33 @@ using kube::Answer;
 
 constexpr const char* kFieldManager = "mindgate-fail-closed";
 
-// Names of the webhooks that are to fail closed and do not.
-std::vector<std::string> Open(const Json& configuration) {
-  const std::string listed =
-      json::TextAt(configuration, {"metadata", "annotations", schemas::kFailClosed});
-  const auto names = Split(listed, ',');
-  std::vector<std::string> open;
-  const Json* webhooks = json::Find(configuration, "webhooks");
-  for (const Json& webhook : json::IsArray(webhooks) ? *webhooks : Json::array()) {
-    std::string name = json::TextAt(webhook, {"name"});
-    if (json::TextAt(webhook, {"failurePolicy"}) == "Ignore" &&
-        std::ranges::count(names, name) > 0) {
-      open.push_back(std::move(name));
-    }
-  }
-  return open;
-}
-
 }  // namespace
 
 Registration::Registration(log::Logger& logger, std::string ns, WebhookConfigurations webhooks)
     : logger_(logger), ns_(std::move(ns)), webhooks_(std::move(webhooks)) {}
 
 Answer<bool> Registration::Reconcile(LeaderClient& client) {
-  Answer<bool> all = true;
+  // A failure must not affect the other configurations.
+  Answer<void> first_fault;
+  const auto fail = [&first_fault](const kube::Fault& fault) {
+    if (first_fault) first_fault = tl::unexpected(fault);
+  };
+  std::vector<std::pair<WebhookConfiguration, std::vector<std::string>>> open;
   for (const WebhookConfiguration& each : webhooks_.All()) {
-    // A failure must not affect the other configurations.
-    auto closed = ReconcileOne(each, client);
-    if (all && (!closed || !*closed)) all = std::move(closed);
+    const auto found = each.Read(client);
+    if (!found) fail(found.error());
+    auto names = found ? schemas::OpenWebhooks(*found) : std::vector<std::string>();
+    if (!names.empty()) open.emplace_back(each, std::move(names));
   }
-  return all;
-}
-
-Answer<bool> Registration::ReconcileOne(const WebhookConfiguration& configuration,
-                                        LeaderClient& client) {
-  const auto found = configuration.Read(client);
-  if (!found) return tl::unexpected(found.error());
-  const std::vector<std::string> open = Open(*found);
-  if (open.empty()) return true;
-  auto answers = Answers(client);
-  if (!answers || !*answers) return answers;
-  if (const auto closed = Close(configuration, open, client); !closed) {
-    return tl::unexpected(closed.error());
+  const Answer<bool> answers = open.empty() ? true : Answers(client);
+  if (!answers) fail(answers.error());
+  if (answers && *answers) {
+    for (const auto& [configuration, names] : open) {
+      if (const auto closed = Close(configuration, names, client); !closed) fail(closed.error());
+    }
   }
-  return true;
+  if (!first_fault) return tl::unexpected(first_fault.error());
+  return answers;
 }
 
 Answer<bool> Registration::Answers(LeaderClient& client) {

@@ -25,7 +25,6 @@ class Registration {
   kube::Answer<bool> Reconcile(LeaderClient& client);
 
  private:
-  kube::Answer<bool> ReconcileOne(const WebhookConfiguration& configuration, LeaderClient& client);
   // Whether the API server gets an answer from the webhook now.
   kube::Answer<bool> Answers(LeaderClient& client);
   kube::Answer<void> Close(const WebhookConfiguration& configuration,
