@@ -15,20 +15,12 @@ CertificateController::CertificateController(kube::Client& client, const Clock& 
                                              log::Logger& logger, Options options)
     : client_(client),
       logger_(logger),
-      secret_{options.manager.ns, options.manager.secret},
       manager_(clock, logger, options.manager),
-      loop_(clock,
-            {.name = "certificates",
-             .backoff = {.first = std::chrono::seconds(1), .max_wait = std::chrono::seconds(60)},
-             .seed = options.seed,
-             .term = std::move(options.term),
-             .reconcile = [this](const Key&, const Term& term) { return Reconcile(term); },
-             .forget = [this](const Key&) { failing_ = false; }}) {}
-
-void CertificateController::Run(const std::stop_token& stop) {
-  EnqueueAll();
-  loop_.Run(stop);
-}
+      loop_(clock, {.name = "certificates",
+                    .seed = options.seed,
+                    .term = std::move(options.term),
+                    .reconcile = [this](const Term& term) { return Reconcile(term); },
+                    .forget = [this] { failing_ = false; }}) {}
 
 ReconcileResult CertificateController::Reconcile(const Term& term) {
   LeaderClient client(client_, term);

@@ -5,7 +5,7 @@
 
 #include "watcher/certificates/manager.h"
 #include "watcher/frame/controller.h"
-#include "watcher/frame/reconcile_loop.h"
+#include "watcher/frame/single_loop.h"
 
 namespace mindgate::watcher {
 
@@ -24,28 +24,19 @@ class CertificateController final : public Controller {
 
   std::string_view name() const override { return "certificates"; }
   bool wanted() const override { return true; }
-  void Run(const std::stop_token& stop) override;
-  void EnqueueAll() override { loop_.Enqueue(secret_); }
+  void Run(const std::stop_token& stop) override { loop_.Run(stop); }
+  void EnqueueAll() override { loop_.Enqueue(); }
   std::string unready() const override { return failing_ ? "certificates cannot be managed" : ""; }
   void AddMetrics(std::vector<prometheus::MetricFamily>&) const override {}
 
  private:
-  // Namespace and name of the Secret.
-  struct Key {
-    std::string ns;
-    std::string name;
-    friend auto operator<=>(const Key&, const Key&) = default;
-    friend const std::string& NamespaceOf(const Key& key) { return key.ns; }
-  };
-
   ReconcileResult Reconcile(const Term& term);
 
   kube::Client& client_;
   log::Logger& logger_;
-  const Key secret_;
   CertificateManager manager_;  // in the thread of the loop
   std::atomic<bool> failing_ = false;
-  ReconcileLoop<Key> loop_;
+  SingleLoop loop_;
 };
 
 }  // namespace mindgate::watcher

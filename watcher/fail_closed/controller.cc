@@ -16,20 +16,12 @@ Controller::Controller(kube::Client& client, const Clock& clock, log::Logger& lo
                        Options options)
     : client_(client),
       logger_(logger),
-      key_{options.ns},
       registration_(logger, options.ns, std::move(options.webhooks)),
-      loop_(clock,
-            {.name = "fail-closed",
-             .backoff = {.first = std::chrono::seconds(1), .max_wait = std::chrono::seconds(60)},
-             .seed = options.seed,
-             .term = std::move(options.term),
-             .reconcile = [this](const Key&, const Term& term) { return Reconcile(term); },
-             .forget = [this](const Key&) { state_ = State::kClosed; }}) {}
-
-void Controller::Run(const std::stop_token& stop) {
-  EnqueueAll();
-  loop_.Run(stop);
-}
+      loop_(clock, {.name = "fail-closed",
+                    .seed = options.seed,
+                    .term = std::move(options.term),
+                    .reconcile = [this](const Term& term) { return Reconcile(term); },
+                    .forget = [this] { state_ = State::kClosed; }}) {}
 
 std::string Controller::unready() const {
   switch (state_) {

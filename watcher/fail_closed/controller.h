@@ -8,7 +8,7 @@
 
 #include "watcher/fail_closed/registration.h"
 #include "watcher/frame/controller.h"
-#include "watcher/frame/reconcile_loop.h"
+#include "watcher/frame/single_loop.h"
 
 namespace mindgate::watcher::fail_closed {
 
@@ -27,30 +27,22 @@ class Controller final : public watcher::Controller {
 
   std::string_view name() const override { return "fail-closed"; }
   bool wanted() const override { return true; }
-  void Run(const std::stop_token& stop) override;
-  void EnqueueAll() override { loop_.Enqueue(key_); }
+  void Run(const std::stop_token& stop) override { loop_.Run(stop); }
+  void EnqueueAll() override { loop_.Enqueue(); }
   // A leader is not ready before the webhook has answered, so that `helm install --wait` waits.
   std::string unready() const override;
   void AddMetrics(std::vector<prometheus::MetricFamily>&) const override {}
 
  private:
-  // All configurations at once.
-  struct Key {
-    std::string ns;
-    friend auto operator<=>(const Key&, const Key&) = default;
-    friend const std::string& NamespaceOf(const Key& key) { return key.ns; }
-  };
-
   enum class State { kClosed, kUnanswered, kFailing };
 
   ReconcileResult Reconcile(const Term& term);
 
   kube::Client& client_;
   log::Logger& logger_;
-  const Key key_;
   Registration registration_;  // in the thread of the loop
   std::atomic<State> state_ = State::kClosed;
-  ReconcileLoop<Key> loop_;
+  SingleLoop loop_;
 };
 
 }  // namespace mindgate::watcher::fail_closed
