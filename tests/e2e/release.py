@@ -24,6 +24,9 @@ NAMESPACE = "mindgate-system"
 NAME = "mindgate"
 REAL_NODE = {"kubernetes.io/hostname": "real-0"}
 
+# An upgrade brings another image, and with it other pods; here the image is the same.
+NEW_PODS = {"podAnnotations": {"upgraded": "yes"}, "watcher": {"podAnnotations": {"upgraded": "yes"}}}
+
 # What every installation of these tests has: the image that is on the node, Pods on the node that runs any, and time enough
 # for an answer: two seconds, the default, are over when a loaded machine is halted once.
 VALUES: dict[str, Any] = {
@@ -84,13 +87,20 @@ class Release:
     def uninstall(self) -> None:
         self.cluster.helm("uninstall", NAME, "--wait", check=False)
 
-    def wait_ready(self) -> None:
+    def wait_registered(self) -> None:
+        """Returns when the new pods run, and the watcher that leads has done its work. In the phases warn and enforce."""
         for deployment in ("mindgate-watcher", "mindgate-webhook"):
             self.cluster.await_rollout(deployment)
-        wait_for(self.serves, "the API server to reach the webhook", 60)
         # A webhook that was just registered again has no caBundle before a watcher leads, and Ignore admits meanwhile.
         wait_for(lambda: "" not in self.bundles(), "the watcher to publish the CA", 120)
+        self.wait_closed()
+
+    def wait_closed(self) -> None:
         wait_for(lambda: not self.open_webhooks(), "the watcher to set failurePolicy Fail", 120)
+
+    def wait_ready(self) -> None:
+        self.wait_registered()
+        wait_for(self.serves, "the API server to reach the webhook", 60)
         # After a leader that could not release its Lease, the next one waits for the end of it.
         wait_for(self.is_led, "a watcher that runs to lead", 120)
 

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 import pytest
 from conftest import the_cluster
 from documents import noted, section, typed
-from e2e import REPOSITORY, Cluster, wait_for
+from e2e import REPOSITORY, Cluster
 from release import NAME, NAMESPACE, PROGRAM, Release, import_image
 
 README = REPOSITORY / "README.md"
@@ -144,13 +144,6 @@ def type_on(cluster: Cluster, command: str, programs: pathlib.Path) -> str:
     return done.stdout
 
 
-def await_new_pods(release: Release) -> None:
-    """What a reader sees before the next command: the new pods run, and the next leader has published the CA."""
-    for deployment in ("mindgate-watcher", "mindgate-webhook"):
-        release.cluster.await_rollout(deployment)
-    wait_for(lambda: "" not in release.bundles() and not release.open_webhooks(), "the next leader to have done its work", 120)
-
-
 @pytest.mark.full
 def test_the_readme_and_the_notes_work_on_a_cluster(
     administered: Cluster, tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
@@ -173,7 +166,7 @@ def test_the_readme_and_the_notes_work_on_a_cluster(
             with watch.step(command):
                 told = type_on(cluster, command, tmp_path)
             if command.startswith("helm upgrade"):
-                await_new_pods(Release(cluster))
+                Release(cluster).wait_registered()
             if command.startswith("helm install"):
                 notes = [note.replace(" CHART ", " charts/mindgate ") for note in noted(told.partition("NOTES:")[2])]
                 assert len(notes) > 5, told

@@ -10,11 +10,9 @@ from collections.abc import Iterator
 import pytest
 from e2e import Cluster, wait_for
 from load import ApiServer, Load
-from release import CHART, DENIED, NAME, VALUES, Release, deployment, import_image, merged
+from release import CHART, DENIED, NAME, NEW_PODS, VALUES, Release, deployment, import_image, merged
 
 pytestmark = pytest.mark.full
-
-NEW_PODS = {"podAnnotations": {"upgraded": "yes"}, "watcher": {"podAnnotations": {"upgraded": "yes"}}}
 
 
 class Creations(Load):
@@ -100,7 +98,7 @@ def test_without_an_answer_nothing_is_refused(cluster: Cluster, release: Release
     assert admitted(cluster)
 
     release.cluster.kubectl("scale", "deployment/mindgate-webhook", "--replicas=1")
-    wait_for(lambda: not release.open_webhooks(), "the watcher to set failurePolicy Fail", 120)
+    release.wait_closed()
     assert not admitted(cluster)
 
     release.cluster.kubectl("scale", "deployment/mindgate-webhook", "--replicas=0")

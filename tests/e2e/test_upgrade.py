@@ -11,13 +11,11 @@ import pytest
 import yaml
 from e2e import HERE, Cluster, wait_for
 from load import Load
-from release import NAME, VALUES, Release
+from release import NAME, NEW_PODS, VALUES, Release
 
 pytestmark = pytest.mark.full
 
 EARLIER = HERE / "charts" / "mindgate-f8ad953.tgz"
-# An upgrade brings another image, and with it other pods; here the image is the same.
-NEW_PODS = {"podAnnotations": {"upgraded": "yes"}, "watcher": {"podAnnotations": {"upgraded": "yes"}}}
 INSTALLED = f"app.kubernetes.io/instance={NAME},app.kubernetes.io/managed-by=Helm"
 
 
