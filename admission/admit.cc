@@ -39,18 +39,9 @@ class Views {
         schemas::KindOf(object) != schemas::Kind::kInferenceService) {
       return nullptr;
     }
-    const auto reference = schemas::RuntimeOf(object);
-    if (!reference) return nullptr;
-    const auto ns =
-        json::FindString(json::Find(object, "metadata"), "namespace").value_or(request_.ns);
-    const auto find = [&](schemas::Kind kind, std::string_view in) {
-      const auto& info = schemas::InfoOf(kind);
-      return request_.objects->Find(info.group, info.name, in, reference->name);
-    };
-    // OME looks for a ServingRuntime of the namespace when there is no ClusterServingRuntime, which
-    // is what its API makes of a reference without a kind (ome: pkg/runtimeselector/fetcher.go).
-    const Value* runtime = reference->namespaced() ? nullptr : find(reference->kind, "");
-    if (runtime == nullptr) runtime = find(schemas::Kind::kServingRuntime, ns);
+    const Value* runtime = schemas::FindRuntime(
+        object, *request_.objects,
+        json::FindString(json::Find(object, "metadata"), "namespace").value_or(request_.ns));
     if (runtime == nullptr) return nullptr;
     if (runtime_ == nullptr || runtime_->object != runtime) {
       auto view = schemas::BuildView(*runtime, nullptr, options_);

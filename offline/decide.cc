@@ -134,7 +134,9 @@ Decision Decider::Decide(const InputObject& input) const {
   asked.trusts_owners = !input.from_review;
   asked.objects = &others;
   asked.now = request_.now;
-  asked.namespace_labels = request_.namespace_labels;
+  const auto labels = request_.labels_by_namespace.find(decision.ns);
+  asked.namespace_labels =
+      labels == request_.labels_by_namespace.end() ? request_.namespace_labels : labels->second;
   asked.ns = ns;
   if (input.from_review) {
     asked.operation = input.operation;
@@ -158,6 +160,22 @@ Decision Decider::Decide(const InputObject& input) const {
     decision.npu_pods = schemas::FindNpuPods(*input.object).value_or("");
   }
   return decision;
+}
+
+std::optional<schemas::WorkloadView> Decider::ViewOf(const Value& object,
+                                                     const std::string& ns) const {
+  const schemas::ViewOptions options{
+      .read_texts = false, .scheduler = config_.scheduler, .npu_resources = config_.npu_resources};
+  std::shared_ptr<const schemas::WorkloadView> runtime;
+  if (schemas::KindOf(object) == schemas::Kind::kInferenceService) {
+    const schemas::KnownObjects::Lookup others(known_, nullptr);
+    if (const Value* named = schemas::FindRuntime(object, others, ns)) {
+      if (auto view = schemas::BuildView(*named, nullptr, options)) {
+        runtime = std::make_shared<const schemas::WorkloadView>(*std::move(view));
+      }
+    }
+  }
+  return schemas::BuildView(object, std::move(runtime), options);
 }
 
 }  // namespace mindgate::offline

@@ -12,6 +12,7 @@
 #include "schemas/config.h"
 #include "schemas/known_objects.h"
 #include "schemas/request.h"
+#include "schemas/workload.h"
 
 namespace mindgate::offline {
 
@@ -43,11 +44,14 @@ struct Decision {
   std::string Note() const;
 };
 
-// Request attributes that manifests do not contain, from flags.
+// Request attributes that manifests do not contain: from flags, or of a cluster.
 struct RequestOptions {
+  using Labels = std::map<std::string, std::string, std::less<>>;
+
   std::optional<schemas::Operation> operation;
-  std::string ns;  // empty: "default", as in kubectl
-  std::map<std::string, std::string, std::less<>> namespace_labels;
+  std::string ns;           // empty: "default", as in kubectl
+  Labels namespace_labels;  // of every namespace that is not among those below
+  std::map<std::string, Labels, std::less<>> labels_by_namespace{};
   Time now{};
 };
 
@@ -63,6 +67,10 @@ class Decider {
 
   // `input` need not be one of `inputs`.
   Decision Decide(const InputObject& input) const;
+
+  // The view of an object in that namespace, with the runtime that it names; without texts.
+  std::optional<schemas::WorkloadView> ViewOf(const json::Value& object,
+                                              const std::string& ns) const;
 
  private:
   RequestOptions request_;

@@ -63,7 +63,6 @@ std::string TitleOf(const Decision& decision) {
 
 ReportedObject ObjectOf(const Decision& decision) {
   ReportedObject object;
-  if (decision.input.source != nullptr) object.file = decision.input.source->input.name;
   object.title = TitleOf(decision);
   object.name = decision.name;
   object.line = decision.Line();
@@ -141,6 +140,35 @@ std::string CountsText(const OutcomeCounts& counts) {
          " ignored";
 }
 
+struct Reporter::State {
+  Fingerprints fingerprints;
+  ColumnsOfSources columns;
+};
+
+Reporter::Reporter(bool strict) : strict_(strict), state_(std::make_unique<State>()) {}
+Reporter::~Reporter() = default;
+
+ReportedObject Reporter::Of(const Decision& decision) {
+  return Of(decision,
+            decision.input.source == nullptr ? std::string() : decision.input.source->input.name);
+}
+
+ReportedObject Reporter::Of(const Decision& decision, std::string place) {
+  ReportedObject object = ObjectOf(decision);
+  object.file = std::move(place);
+  for (ReportedFinding& finding : FindingsOf(decision, strict_)) {
+    finding.at = state_->columns.InCharacters(decision.input.source, finding.at);
+    Add(std::move(finding), decision.api_version, object);
+  }
+  return object;
+}
+
+void Reporter::Add(ReportedFinding finding, const std::string& api_version,
+                   ReportedObject& object) {
+  finding.fingerprint = state_->fingerprints.Of(object, api_version, finding);
+  object.findings.push_back(std::move(finding));
+}
+
 bool HasFindings(const Decision& decision) {
   return decision.input.fault || !decision.verdict.findings.empty() || !decision.npu_pods.empty();
 }
@@ -150,16 +178,10 @@ Report ReportOf(const std::vector<Decision>& decisions, const Skipped& skipped,
   Report report;
   report.counts = CountsOf(decisions);
   report.skipped = skipped;
-  Fingerprints fingerprints;
-  ColumnsOfSources columns;
+  Reporter reporter(options.strict);
   for (const Decision& decision : decisions) {
     if (options.only_findings && !HasFindings(decision)) continue;
-    ReportedObject& object = report.objects.emplace_back(ObjectOf(decision));
-    object.findings = FindingsOf(decision, options.strict);
-    for (ReportedFinding& finding : object.findings) {
-      finding.at = columns.InCharacters(decision.input.source, finding.at);
-      finding.fingerprint = fingerprints.Of(object, decision.api_version, finding);
-    }
+    report.objects.push_back(reporter.Of(decision));
   }
   return report;
 }

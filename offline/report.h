@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -73,6 +74,28 @@ struct Report {
 struct ReportOptions {
   bool strict = false;
   bool only_findings = false;  // leave objects without findings out
+};
+
+// Reports decisions that come one after the other. One thread at a time.
+class Reporter {
+ public:
+  // With `strict`, warnings deny.
+  explicit Reporter(bool strict);
+  ~Reporter();
+  Reporter(const Reporter&) = delete;
+  Reporter& operator=(const Reporter&) = delete;
+
+  ReportedObject Of(const Decision& decision);
+  // Of an object that is in no file; `place` stands for one.
+  ReportedObject Of(const Decision& decision, std::string place);
+  // Adds a finding that no decision made, and gives it its fingerprint.
+  void Add(ReportedFinding finding, const std::string& api_version, ReportedObject& object);
+
+ private:
+  struct State;
+
+  const bool strict_;
+  std::unique_ptr<State> state_;
 };
 
 // Whether a report has something about it: a finding, a fault of its input, or a note.

@@ -18,9 +18,11 @@ KnownObjects::KnownObjects(const std::vector<Known>& objects, std::string defaul
   for (const Known& known : objects) {
     const Value& object = *known.object;
     const Value* metadata = json::Find(object, "metadata");
-    entries_.emplace(TextOf(metadata, "name"),
-                     Entry{std::string(GroupOf(TextOf(&object, "apiVersion"))),
-                           TextOf(&object, "kind"), TextOf(metadata, "namespace"), known});
+    Entry entry{std::string(GroupOf(TextOf(&object, "apiVersion"))), TextOf(&object, "kind"),
+                TextOf(metadata, "namespace"), known};
+    std::string name = TextOf(metadata, "name");
+    names_[{entry.group, entry.kind, entry.ns}].insert(name);
+    entries_.emplace(std::move(name), std::move(entry));
   }
 }
 
@@ -56,10 +58,16 @@ void KnownObjects::Lookup::ForEachNamed(std::string_view group, std::string_view
 void KnownObjects::Lookup::ForEach(std::string_view group, std::string_view kind,
                                    std::string_view ns,
                                    const std::function<void(const Value&)>& visit) const {
-  for (auto entry = all_.entries_.begin(); entry != all_.entries_.end();
-       entry = all_.entries_.upper_bound(entry->first)) {
-    const Value* object = Find(group, kind, ns, entry->first);
-    if (object != nullptr) visit(*object);
+  const auto names_in = [&](std::string_view in) -> const Names* {
+    const auto found = all_.names_.find(std::tuple(group, kind, in));
+    return found == all_.names_.end() ? nullptr : &found->second;
+  };
+  Names names;
+  if (const Names* own = names_in(ns)) names = *own;
+  const Names* unset = ns == all_.default_namespace_ && !ns.empty() ? names_in("") : nullptr;
+  if (unset != nullptr) names.insert(unset->begin(), unset->end());
+  for (const std::string& name : names) {
+    if (const Value* object = Find(group, kind, ns, name)) visit(*object);
   }
 }
 

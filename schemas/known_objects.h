@@ -2,8 +2,10 @@
 
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "json/value.h"
@@ -52,8 +54,12 @@ class KnownObjects {
   bool Matches(const Entry& entry, std::string_view group, std::string_view kind,
                std::string_view ns) const;
 
+  using Names = std::set<std::string, std::less<>>;
+
   std::multimap<std::string, Entry, std::less<>>
       entries_;  // by name; equal names in the order given
+  std::map<std::tuple<std::string, std::string, std::string>, Names, std::less<>>
+      names_;  // by group, kind and namespace
   std::string default_namespace_;
 };
 

@@ -3,6 +3,8 @@
 #include <array>
 #include <utility>
 
+#include "schemas/workload.h"
+
 namespace mindgate::schemas {
 namespace {
 
@@ -24,6 +26,18 @@ std::optional<Operation> OperationNamed(std::string_view name) {
     if (known == name) return operation;
   }
   return std::nullopt;
+}
+
+const json::Value* FindRuntime(const json::Value& inference_service, const ObjectLookup& objects,
+                               std::string_view ns) {
+  const auto reference = RuntimeOf(inference_service);
+  if (!reference) return nullptr;
+  const auto find = [&](Kind kind, std::string_view in) {
+    const KindInfo& info = InfoOf(kind);
+    return objects.Find(info.group, info.name, in, reference->name);
+  };
+  const json::Value* runtime = reference->namespaced() ? nullptr : find(reference->kind, "");
+  return runtime != nullptr ? runtime : find(Kind::kServingRuntime, ns);
 }
 
 }  // namespace mindgate::schemas

@@ -44,6 +44,13 @@ class ObjectLookup {
                        const std::function<void(const json::Value&)>& visit) const = 0;
 };
 
+// The runtime that an InferenceService in that namespace names; null where it names none, or the
+// lookup does not know it. OME looks for a ServingRuntime of the namespace when there is no
+// ClusterServingRuntime, which is what its API makes of a reference without a kind (ome:
+// pkg/runtimeselector/fetcher.go).
+const json::Value* FindRuntime(const json::Value& inference_service, const ObjectLookup& objects,
+                               std::string_view ns);
+
 // One admission request, offline or on the wire.
 struct AdmissionRequest {
   Operation operation = Operation::kCreate;
