@@ -55,7 +55,7 @@ void ReadMode(kube::Client& client, const std::string& ns, const schemas::KnownN
           "ConfigMap " + ns + "/" + name + " cannot be read: " + map.error().message;
       continue;
     }
-    const auto config = schemas::LoadConfig(json::TextAt(*map, {"data", "mindgate.yaml"}), known);
+    auto config = schemas::LoadConfig(json::TextAt(*map, {"data", "mindgate.yaml"}), known);
     if (!config) {
       state.why_no_mode = "ConfigMap " + ns + "/" + name +
                           " is refused, and the watcher goes on with what it had loaded before: " +
@@ -63,9 +63,7 @@ void ReadMode(kube::Client& client, const std::string& ns, const schemas::KnownN
       continue;
     }
     const EnforcementMode mode = config->elastic_scaling.mode;
-    state.settings = config->elastic_scaling;
-    state.rescheduling = config->rescheduling;
-    state.grace_over_time = config->grace_over_time;
+    state.config = *std::move(config);
     if (!state.mode || mode == EnforcementMode::kEnforce) state.mode = mode;
   }
 }

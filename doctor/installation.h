@@ -49,10 +49,8 @@ Leader LeaderOf(const json::Json& lease, Time now);
 // said.
 struct WatcherState {
   std::optional<schemas::EnforcementMode> mode;
-  schemas::ElasticScaling settings{};    // with `mode`; else the defaults
-  schemas::Rescheduling rescheduling{};  // likewise
-  std::chrono::seconds grace_over_time = schemas::Config().grace_over_time;  // likewise
-  std::string why_no_mode;  // a sentence, when there is none
+  schemas::Config config{};  // with `mode`; else the defaults
+  std::string why_no_mode;   // a sentence, when there is none
   std::optional<Leader> leader;
   std::string why_no_leader;       // a sentence, when there is none
   bool leader_is_unknown = false;  // the Lease could not be read

@@ -137,8 +137,9 @@ std::string WhenText(const Due& due) {
   return "in " + FormatDuration(due.within) + " at the latest";
 }
 
-WatcherSettings SettingsOf(const schemas::Rescheduling& rescheduling,
-                           const schemas::ElasticScaling& scaling, seconds grace_over_time) {
+WatcherSettings SettingsOf(const schemas::Config& config) {
+  const schemas::Rescheduling& rescheduling = config.rescheduling;
+  const schemas::ElasticScaling& scaling = config.elastic_scaling;
   return {.rescheduling = rescheduling.mode,
           .takeover_after = rescheduling.takeover_after,
           .settle = rescheduling.settle,
@@ -146,7 +147,7 @@ WatcherSettings SettingsOf(const schemas::Rescheduling& rescheduling,
           .rebalances = scaling.mode == EnforcementMode::kEnforce &&
                         scaling.rebalance == EnforcementMode::kEnforce,
           .rebalance_after = scaling.rebalance_after,
-          .grace_over_time = grace_over_time};
+          .grace_over_time = config.grace_over_time};
 }
 
 json::Json SettingsJson(const WatcherSettings& settings) {

@@ -42,9 +42,7 @@ struct WatcherSettings {
   bool operator==(const WatcherSettings&) const = default;
 };
 
-WatcherSettings SettingsOf(const schemas::Rescheduling& rescheduling,
-                           const schemas::ElasticScaling& scaling,
-                           std::chrono::seconds grace_over_time);
+WatcherSettings SettingsOf(const schemas::Config& config);
 
 // As a snapshot has them. What is missing is the default; the names of members that have another
 // value than they may are added to `wrong`.

@@ -225,7 +225,8 @@ class Status {
       selection.keys = *std::move(keys);
     }
     const Time now = clock_.WallNow();
-    const StatusReport report{watcher, StandingsOf(index, selection, watcher.settings, now), now};
+    const StatusReport report{
+        watcher, StandingsOf(index, selection, watcher.config.elastic_scaling, now), now};
     const Paint paint(options_.color, io_.out_is_terminal);
     const int code = PrintOutput(
         options_.output,
@@ -302,7 +303,8 @@ tl::expected<StatusReport, std::string> LookAtScaling(Connection& connection, co
     return tl::unexpected(std::move(fault));
   }
   report.watcher = WatcherOf(connection.client(), report.now);
-  report.standings = StandingsOf(following.index(), selection, report.watcher.settings, report.now);
+  report.standings =
+      StandingsOf(following.index(), selection, report.watcher.config.elastic_scaling, report.now);
   return report;
 }
 

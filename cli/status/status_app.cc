@@ -80,8 +80,8 @@ Decisions DecisionsOf(Connection& connection, const Health& health, Time now,
   what_if::SnapshotOptions reports{.scaling_rules = false};
   if (decisions.scaling) {
     const doctor::WatcherState& of_watcher = decisions.scaling->watcher;
-    decisions.fault_source = of_watcher.rescheduling.fault_source;
-    decisions.grace_over_time = of_watcher.grace_over_time;
+    decisions.fault_source = of_watcher.config.rescheduling.fault_source;
+    decisions.grace_over_time = of_watcher.config.grace_over_time;
     reports = SnapshotOptionsOf(of_watcher);
     reports.scaling_rules = false;
   }

@@ -394,7 +394,8 @@ int RunFaultStatus(const StatusOptions& options, Streams& io) {
   const doctor::WatcherState of_watcher = WatcherOf(connection->client(), now);
   what_if::SnapshotOptions reports = SnapshotOptionsOf(of_watcher);
   reports.scaling_rules = false;
-  const FaultSource source = options.fault_source.value_or(of_watcher.rescheduling.fault_source);
+  const FaultSource source =
+      options.fault_source.value_or(of_watcher.config.rescheduling.fault_source);
   reports.fault_source = source;
   const auto snapshot = ReadCluster(connection->client(), now, reports, io);
   if (!snapshot) return kExitUnusable;
@@ -423,8 +424,8 @@ int RunFaultStatus(const StatusOptions& options, Streams& io) {
                           },
                       .text =
                           [&](std::ostream& out, bool) {
-                            PrintFaultTable(survey, source, of_watcher.grace_over_time, now, paint,
-                                            out);
+                            PrintFaultTable(survey, source, of_watcher.config.grace_over_time, now,
+                                            paint, out);
                             PrintCodesToRise(rising, paint, out);
                             PrintFaultDecisions(decisions, now, paint, out);
                           }},

@@ -30,11 +30,6 @@ struct Ground {
   schemas::Config config;
 };
 
-// A configuration that is given counts instead of that of the running watcher.
-what_if::WatcherSettings SettingsOf(const schemas::Config& config) {
-  return what_if::SettingsOf(config.rescheduling, config.elastic_scaling, config.grace_over_time);
-}
-
 std::optional<Ground> ReadGround(const WhatIfOptions& options, Streams& io) {
   auto config = offline::LoadConfigFile(options.config_file, io.err);
   if (!config) return std::nullopt;
@@ -42,7 +37,7 @@ std::optional<Ground> ReadGround(const WhatIfOptions& options, Streams& io) {
   if (!options.snapshot.empty()) {
     auto snapshot = ReadSnapshotFile(options.snapshot, io);
     if (!snapshot) return std::nullopt;
-    if (!options.config_file.empty()) snapshot->watcher = SettingsOf(*config);
+    if (!options.config_file.empty()) snapshot->watcher = what_if::SettingsOf(*config);
     return Ground{*std::move(snapshot), given.empty() ? "default" : given, *std::move(config)};
   }
   const SystemClock clock;
@@ -52,7 +47,7 @@ std::optional<Ground> ReadGround(const WhatIfOptions& options, Streams& io) {
   kube::Client& client = connection->client();
   auto snapshot = ReadCluster(client, now, SnapshotOptionsOf(WatcherOf(client, now)), io);
   if (!snapshot) return std::nullopt;
-  if (!options.config_file.empty()) snapshot->watcher = SettingsOf(*config);
+  if (!options.config_file.empty()) snapshot->watcher = what_if::SettingsOf(*config);
   return Ground{*std::move(snapshot), connection->ns(), *std::move(config)};
 }
 

@@ -109,13 +109,15 @@ TEST(Actors, SayWhen) {
 // A mindgate.yaml, and what forecasts keep of it.
 TEST(WatcherSettingsTest, AreThoseOfTheConfiguration) {
   using schemas::EnforcementMode;
-  schemas::Rescheduling rescheduling;
+  schemas::Config config;
+  schemas::Rescheduling& rescheduling = config.rescheduling;
   rescheduling.mode = ReschedulingMode::kTakeover;
   rescheduling.takeover_after = seconds(15);
   rescheduling.settle = seconds(3);
   rescheduling.max_faulty_nodes = 7;
-  schemas::ElasticScaling scaling;
+  schemas::ElasticScaling& scaling = config.elastic_scaling;
   scaling.rebalance_after = seconds(10);
+  config.grace_over_time = seconds(600);
   const struct {
     EnforcementMode mode;
     EnforcementMode rebalance;
@@ -133,7 +135,7 @@ TEST(WatcherSettingsTest, AreThoseOfTheConfiguration) {
                                .rebalances = each.want,
                                .rebalance_after = seconds(10),
                                .grace_over_time = seconds(600)};
-    const WatcherSettings settings = SettingsOf(rescheduling, scaling, seconds(600));
+    const WatcherSettings settings = SettingsOf(config);
     EXPECT_EQ(settings, want);
     std::vector<std::string> wrong;
     const json::Document written(SettingsJson(settings));
