@@ -13,9 +13,12 @@ using json::Value;
 
 constexpr std::string_view kKind = "Snapshot";
 
-// Of the largest snapshot: nothing that it is made of has less than eight bytes a value.
-constexpr json::Limits kSnapshotLimits = {
-    .bytes = kMaxSnapshot, .depth = 32, .elements = kMaxSnapshot / 8, .bytes_a_value = 8};
+// Of the largest snapshot: nothing that it is made of has less than eight bytes a value. Its
+// workloads are as deep as any object.
+constexpr json::Limits kSnapshotLimits = {.bytes = kMaxSnapshot,
+                                          .depth = json::Limits().depth + 2,
+                                          .elements = kMaxSnapshot / 8,
+                                          .bytes_a_value = 8};
 
 struct List {
   std::string_view key;
@@ -124,6 +127,29 @@ void ReadObject(const Value& object, const List& list, size_t index, json::Arena
   }
 }
 
+void ReadWorkloads(const Value& root, ClusterSnapshot& snapshot, Faults& faults) {
+  const Value* objects = json::Find(root, "workloads");
+  if (objects == nullptr) return;
+  if (!json::IsArray(objects)) {
+    faults.Add("/workloads", "workloads", "the workloads are not a list", kTakeAgain);
+    return;
+  }
+  auto& workloads = snapshot.workloads.emplace();
+  for (size_t i = 0; i < objects->size() && !faults.full(); ++i) {
+    const Value& object = (*objects)[i];
+    if (json::FindString(object, "kind").value_or("").empty()) {
+      faults.Add("/workloads/" + std::to_string(i), "workloads[" + std::to_string(i) + "].kind",
+                 "an object without a kind says nothing", kTakeAgain);
+      continue;
+    }
+    workloads.push_back(&object);
+  }
+  const Value* unread = json::Find(root, "workloadsUnread");
+  for (size_t i = 0; json::IsArray(unread) && i < unread->size(); ++i) {
+    snapshot.workloads_unread.emplace_back(json::AsString(&(*unread)[i]).value_or(""));
+  }
+}
+
 }  // namespace
 
 tl::expected<ClusterSnapshot, json::Issues> ReadSnapshot(std::string_view text) {
@@ -155,6 +181,8 @@ tl::expected<ClusterSnapshot, json::Issues> ReadSnapshot(std::string_view text) 
       ReadObject((*objects)[i], list, i, rows->arena(), snapshot, faults);
     }
   }
+  if (!faults.issues().empty()) return tl::make_unexpected(std::move(faults.issues()));
+  ReadWorkloads(document->root(), snapshot, faults);
   if (!faults.issues().empty()) return tl::make_unexpected(std::move(faults.issues()));
   snapshot.fault_config_unread =
       json::FindString(document->root(), "faultConfigUnread").value_or("");

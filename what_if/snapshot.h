@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -41,6 +42,10 @@ struct ClusterSnapshot {
   Objects plugin_records{};
   Objects plugin_retries{};
   std::string plugin_notes_unread{};  // why they could not be read; empty: they could
+  // Whole objects of the kinds that hold pods and of all that rules read beside them, each with its
+  // kind, and their Namespaces; nothing: the snapshot was taken without them.
+  std::optional<Objects> workloads{};
+  std::vector<std::string> workloads_unread{};  // collections that could not be read, and why
   WatcherSettings watcher{};
   // What the objects are views of.
   std::vector<std::shared_ptr<const json::Document>> documents{};
@@ -65,6 +70,9 @@ struct SnapshotOptions {
   schemas::FaultSource fault_source = schemas::FaultSource::kAuto;
   schemas::PublicFaults public_faults{};
   WatcherSettings watcher{};  // of the cluster, for the snapshot to have
+  // Collections of which whole objects are kept, environment variables and all: see
+  // ClusterSnapshot::workloads. Empty: none.
+  std::vector<kube::Resource> workloads{};
   size_t max_bytes = kMaxSnapshot;
 };
 

@@ -193,6 +193,18 @@ Kept PluginNoteEntries(std::string_view key) {
           Plain};
 }
 
+Json WholeEntry(const Value& object, const kube::Resource& resource) {
+  Json entry = json::TreeOf(object);
+  if (!entry.is_object()) return entry;
+  entry["apiVersion"] = resource.api_version();
+  entry["kind"] = resource.kind;
+  if (const auto metadata = entry.find("metadata");
+      metadata != entry.end() && metadata->is_object()) {
+    metadata->erase("managedFields");
+  }
+  return entry;
+}
+
 Json EntryOf(const Kept& kept, const Json& object) {
   json::Decoder decoder;
   const std::string text = object.dump();

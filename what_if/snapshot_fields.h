@@ -5,6 +5,7 @@
 #include "json/json.h"
 #include "json/projection.h"
 #include "json/value.h"
+#include "kube/resource.h"
 #include "schemas/names.h"
 
 // Which members of an object a snapshot keeps: those that decisions about faults, placement and
@@ -24,6 +25,9 @@ Kept ReportEntries();                          // ConfigMaps in which MindCluste
 Kept ScalingRuleEntries();                     // ConfigMaps with the key elastic_scaling.json
 Kept FaultConfigEntries();                     // the ConfigMap with the cluster's own fault codes
 Kept PluginNoteEntries(std::string_view key);  // a ConfigMap of MindCluster's plugin
+
+// All of an object but managedFields, with its kind.
+json::Json WholeEntry(const json::Value& object, const kube::Resource& resource);
 
 // The same of a whole object: for objects that come from elsewhere.
 json::Json EntryOf(const Kept& kept, const json::Json& object);

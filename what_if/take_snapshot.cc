@@ -60,35 +60,44 @@ class Taking {
     if (read && options_.scaling_rules) read = ReadRules();
     if (read) read = ReadFaultConfig();
     if (read) read = ReadPluginNotes();
+    if (read && !options_.workloads.empty()) read = ReadWorkloads();
     if (!read) return tl::make_unexpected(read.error());
     return "{\"kind\": \"Snapshot\", \"version\": " + std::to_string(kSnapshotVersion) +
            ", \"taken\": \"" + FormatTime(now) + "\",\n\"nodes\": [" + nodes_.text +
            "],\n\"pods\": [" + pods_.text + "],\n\"podGroups\": [" + pod_groups_.text +
            "],\n\"faultReports\": [" + reports_.text + "],\n\"scalingRules\": [" + rules_.text +
-           "]" + fault_config_ + plugin_notes_ +
+           "]" + fault_config_ + plugin_notes_ + WorkloadsText() +
            ",\n\"watcher\": " + SettingsJson(options_.watcher).dump() + "}\n";
   }
 
  private:
   size_t size() const {
     return nodes_.text.size() + pods_.text.size() + pod_groups_.text.size() + reports_.text.size() +
-           rules_.text.size() + fault_config_.size() + plugin_notes_.size();
+           rules_.text.size() + fault_config_.size() + plugin_notes_.size() +
+           workloads_.text.size();
   }
 
   // `wanted` says of each object whether it is kept; empty: all are.
   kube::Answer<void> List(const kube::Resource& resource, const Kept& kept, Lines& lines,
                           std::string_view ns = "", kube::ListOptions list = {},
                           const std::function<bool(const Value&)>& wanted = {}) {
+    return ListWith(resource, &kept.read, kept.entry, lines, ns, std::move(list), wanted);
+  }
+
+  kube::Answer<void> ListWith(const kube::Resource& resource, const json::Projection* fields,
+                              const std::function<json::Json(const Value&)>& entry, Lines& lines,
+                              std::string_view ns = "", kube::ListOptions list = {},
+                              const std::function<bool(const Value&)>& wanted = {}) {
     const Lines::Mark before = lines.mark();
     bool too_large = false;
     std::stop_source enough;
     const std::stop_callback forward(stop_, [&enough] { enough.request_stop(); });
-    const auto listed = client_.ListAll(resource, ns, std::move(list), &kept.read,
+    const auto listed = client_.ListAll(resource, ns, std::move(list), fields,
                                         {.started = [&] { lines.Return(before); },
                                          .item =
                                              [&](const Value& object) {
                                                if (too_large || (wanted && !wanted(object))) return;
-                                               lines.Add(kept.entry(object));
+                                               lines.Add(entry(object));
                                                too_large = size() > options_.max_bytes;
                                                if (too_large) enough.request_stop();
                                              }},
@@ -197,6 +206,30 @@ class Taking {
     return TooLarge();
   }
 
+  // Who may not read some of them can still judge the others.
+  kube::Answer<void> ReadWorkloads() {
+    for (const kube::Resource& resource : options_.workloads) {
+      const auto read = ListWith(
+          resource, nullptr,
+          [&resource](const Value& object) { return WholeEntry(object, resource); }, workloads_);
+      if (read || read.error().reason == kube::Reason::kNotFound) continue;
+      if (read.error().reason == kube::Reason::kTooLarge && size() > options_.max_bytes) {
+        return read;
+      }
+      workloads_unread_.push_back(resource.plural + ": " + read.error().message);
+    }
+    return {};
+  }
+
+  std::string WorkloadsText() const {
+    if (options_.workloads.empty()) return "";
+    std::string text = ",\n\"workloads\": [" + workloads_.text + "]";
+    if (!workloads_unread_.empty()) {
+      text += ",\n\"workloadsUnread\": " + json::Json(workloads_unread_).dump();
+    }
+    return text;
+  }
+
   kube::Answer<void> TooLarge() const {
     return kube::Failed(kube::Reason::kTooLarge,
                         "a snapshot of this cluster would have more than " +
@@ -215,6 +248,8 @@ class Taking {
   std::string plugin_notes_;     // with their keys
   faults::FaultStore clusterd_;  // what ClusterD says
   std::set<RuleName> named_;
+  Lines workloads_;
+  std::vector<std::string> workloads_unread_;
 };
 
 }  // namespace
