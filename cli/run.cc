@@ -48,6 +48,7 @@ int Run(const std::vector<std::string>& arguments, Streams& io, const std::strin
   AddDeploy(app, io, exit_code);
   AddDelete(app, io, exit_code);
   AddStatus(app, io, exit_code);
+  AddAudit(app, io, exit_code);
   AddWhatIf(app, io, exit_code);
   AddSnapshot(app, io, exit_code);
   AddReleaseGates(app, io, exit_code);

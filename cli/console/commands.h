@@ -34,6 +34,7 @@ void AddWebhook(CLI::App& parent, Streams& io, int& exit_code);
 void AddDeploy(CLI::App& parent, Streams& io, int& exit_code);
 void AddDelete(CLI::App& parent, Streams& io, int& exit_code);
 void AddSnapshot(CLI::App& parent, Streams& io, int& exit_code);
+void AddAudit(CLI::App& parent, Streams& io, int& exit_code);
 void AddWhatIf(CLI::App& parent, Streams& io, int& exit_code);
 void AddStatus(CLI::App& parent, Streams& io, int& exit_code);
 void AddReleaseGates(CLI::App& parent, Streams& io, int& exit_code);

@@ -49,6 +49,13 @@ struct FindingCounts {
 // The worst first: by errors, then by what is denied, warned and recorded.
 std::vector<FindingCounts> CountsByRule(const offline::Report& report);
 std::vector<FindingCounts> CountsByFile(const offline::Report& report);
+// By another name for each object: `names` has as many as the report has objects.
+std::vector<FindingCounts> CountsBy(const offline::Report& report,
+                                    const std::vector<std::string>& names);
+
+// A table of them; `title` stands over their names.
+void PrintCounts(const std::string& title, const std::vector<FindingCounts>& all,
+                 const Paint& paint, std::ostream& out);
 
 // Both as tables for a terminal, then the number of objects of each outcome. With `only_findings`,
 // without files that have none; the report itself should have all objects.

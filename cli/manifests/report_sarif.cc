@@ -2,6 +2,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "audit/losses.h"
 #include "base/text.h"
 #include "base/version.h"
 #include "cli/manifests/report_formats.h"
@@ -46,7 +47,7 @@ struct PlainRule {
   FindingLevel level;
 };
 
-constexpr std::array<PlainRule, 3> kPlainRules = {{
+constexpr std::array<PlainRule, 5> kPlainRules = {{
     {offline::kInvalidInput, "Every document must be a readable Kubernetes object",
      "Nothing is known of a document that cannot be read, so it is neither admitted nor denied.",
      FindingLevel::kError},
@@ -55,6 +56,11 @@ constexpr std::array<PlainRule, 3> kPlainRules = {{
      FindingLevel::kNote},
     {offline::kInternalError, "A decision must end with a verdict",
      "This is a fault of mindgate. Please report it.", FindingLevel::kError},
+    {audit::kLossOfCard, "A workload recovers when a card dies",
+     "`mindgate what-if --card NODE/CARD` shows what happens, step by step.",
+     FindingLevel::kWarning},
+    {audit::kLossOfNode, "A workload recovers when a node dies",
+     "`mindgate what-if --node NODE` shows what happens, step by step.", FindingLevel::kWarning},
 }};
 
 OrderedJson RuleJson(const policies::Rule& rule) {

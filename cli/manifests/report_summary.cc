@@ -54,6 +54,8 @@ TableCell CountCell(size_t count, Color color) {
   return count == 0 ? TableCell("0") : TableCell(std::to_string(count), color);
 }
 
+}  // namespace
+
 void PrintCounts(const std::string& title, const std::vector<FindingCounts>& all,
                  const Paint& paint, std::ostream& out) {
   Table table({title, "OBJECTS", "ERRORS", "DENIED", "WARNED", "RECORDED"});
@@ -64,8 +66,6 @@ void PrintCounts(const std::string& title, const std::vector<FindingCounts>& all
   }
   table.Print(paint, out);
 }
-
-}  // namespace
 
 std::vector<FindingCounts> CountsByRule(const offline::Report& report) {
   std::map<std::string, FindingCounts> by_rule;
@@ -81,13 +81,22 @@ std::vector<FindingCounts> CountsByRule(const offline::Report& report) {
 }
 
 std::vector<FindingCounts> CountsByFile(const offline::Report& report) {
-  std::map<std::string, FindingCounts> by_file;
-  for (const ReportedObject& object : report.objects) {
-    FindingCounts& counts = by_file[object.file];
+  std::vector<std::string> files;
+  for (const ReportedObject& object : report.objects) files.push_back(object.file);
+  return CountsBy(report, files);
+}
+
+std::vector<FindingCounts> CountsBy(const offline::Report& report,
+                                    const std::vector<std::string>& names) {
+  std::map<std::string, FindingCounts> by_name;
+  for (size_t i = 0; i < report.objects.size(); ++i) {
+    FindingCounts& counts = by_name[names[i]];
     ++counts.objects;
-    for (const ReportedFinding& finding : object.findings) CountFinding(finding.level, counts);
+    for (const ReportedFinding& finding : report.objects[i].findings) {
+      CountFinding(finding.level, counts);
+    }
   }
-  return WorstFirst(std::move(by_file));
+  return WorstFirst(std::move(by_name));
 }
 
 void PrintSummary(const offline::Report& report, bool only_findings, const Paint& paint,

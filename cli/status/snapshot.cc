@@ -7,6 +7,7 @@
 #include <ostream>
 #include <utility>
 
+#include "audit/collections.h"
 #include "base/clock.h"
 #include "base/files.h"
 #include "base/print_error.h"
@@ -39,14 +40,6 @@ std::optional<std::string> TakeText(kube::Client& client, Time now,
   return std::nullopt;
 }
 
-std::optional<what_if::ClusterSnapshot> Understand(const std::string& text, const std::string& name,
-                                                   Streams& io) {
-  auto snapshot = what_if::ReadSnapshot(text);
-  if (snapshot) return *std::move(snapshot);
-  io.err << json::Render(snapshot.error(), name, text);
-  return std::nullopt;
-}
-
 // At most one byte more than a snapshot may have.
 std::string ReadAll(std::istream& in) {
   std::string text;
@@ -60,10 +53,17 @@ std::string ReadAll(std::istream& in) {
 
 }  // namespace
 
+std::optional<what_if::ClusterSnapshot> UnderstandSnapshot(const std::string& text,
+                                                           const std::string& name, Streams& io) {
+  auto snapshot = what_if::ReadSnapshot(text);
+  if (snapshot) return *std::move(snapshot);
+  io.err << json::Render(snapshot.error(), name, text);
+  return std::nullopt;
+}
+
 what_if::SnapshotOptions SnapshotOptionsOf(const doctor::WatcherState& watcher) {
-  what_if::SnapshotOptions options{.public_faults = watcher.rescheduling.public_faults};
-  options.watcher =
-      what_if::SettingsOf(watcher.rescheduling, watcher.settings, watcher.grace_over_time);
+  what_if::SnapshotOptions options{.public_faults = watcher.config.rescheduling.public_faults};
+  options.watcher = what_if::SettingsOf(watcher.config);
   if (!watcher.leader && !watcher.leader_is_unknown) {  // nobody acts
     options.watcher.rescheduling = schemas::ReschedulingMode::kOff;
     options.watcher.rebalances = false;
@@ -76,13 +76,13 @@ std::optional<what_if::ClusterSnapshot> ReadCluster(kube::Client& client, Time n
                                                     Streams& io) {
   const auto text = TakeText(client, now, options, io);
   if (!text) return std::nullopt;
-  return Understand(*text, "the cluster", io);
+  return UnderstandSnapshot(*text, "the cluster", io);
 }
 
 std::optional<what_if::ClusterSnapshot> ReadSnapshotFile(const std::string& path, Streams& io) {
-  if (path == "-") return Understand(ReadAll(io.in), offline::kStdin, io);
+  if (path == "-") return UnderstandSnapshot(ReadAll(io.in), offline::kStdin, io);
   const auto text = mindgate::ReadFile(path, what_if::kMaxSnapshot);
-  if (text) return Understand(*text, path, io);
+  if (text) return UnderstandSnapshot(*text, path, io);
   PrintError(io.err, "snapshot " + path + ": " + text.error().message(),
              "create one with `mindgate snapshot -o " + path + "`");
   return std::nullopt;
@@ -94,7 +94,9 @@ int RunSnapshot(const SnapshotCommandOptions& options, Streams& io) {
   if (connection == nullptr) return kExitUnusable;
   const Time now = clock.WallNow();
   kube::Client& client = connection->client();
-  auto text = TakeText(client, now, SnapshotOptionsOf(WatcherOf(client, now)), io);
+  what_if::SnapshotOptions what = SnapshotOptionsOf(WatcherOf(client, now));
+  if (options.workloads) what.workloads = audit::AllCollections();
+  auto text = TakeText(client, now, what, io);
   if (!text) return kExitUnusable;
   if (options.output == "-") {
     io.out << *text;
@@ -114,17 +116,22 @@ void AddSnapshot(CLI::App& parent, Streams& io, int& exit_code) {
       parent.add_subcommand("snapshot", "Save what decisions need of a cluster, for what-if");
   AddFlag(*command, "-o,--output", options->output, "File to write, or - for standard output",
           "SNAPSHOT_OUTPUT", "FILE");
+  AddSwitch(*command, "--workloads", options->workloads,
+            "Save whole workloads as well, with their environment variables, for `mindgate audit`",
+            "SNAPSHOT_WORKLOADS");
   AddClusterFlags(*command, options->cluster);
   command->footer(
       R"(The snapshot is one JSON document with nodes, pods, PodGroups, fault reports and scaling rules of all namespaces,
 and of each only what decisions about faults, placement and scaling read, with what MindCluster's plugin noted
-of its restarts and what mindgate's watcher does. It holds no Secrets, no environment
-variables and no volumes. Only its owner can read the file. `mindgate what-if --snapshot` reads it.
+of its restarts and what mindgate's watcher does. It holds no Secrets and, without --workloads, no environment
+variables and no volumes. Only its owner can read the file. `mindgate what-if --snapshot` reads it, and with
+workloads also `mindgate audit --snapshot`.
 Exit codes: 0 success, 1 the file cannot be written, 2 the cluster cannot be read.
 
 Examples:
   mindgate snapshot -o cluster.json
   mindgate what-if --node npu-3 --snapshot cluster.json
+  mindgate snapshot --workloads -o cluster.json && mindgate audit -A --snapshot cluster.json
   mindgate snapshot | mindgate what-if --drain pool=blue --snapshot -)");
   command->callback([options, &io, &exit_code] { exit_code = RunSnapshot(*options, io); });
 }

@@ -15,6 +15,7 @@ namespace mindgate::cli {
 struct SnapshotCommandOptions {
   kube::AccessFlags cluster = {};
   std::string output = "-";  // a file, or - for standard output
+  bool workloads = false;    // whole objects as well, for audits
 };
 
 // `mindgate snapshot`: writes what decisions need of the cluster to a file that only its owner can
@@ -29,6 +30,10 @@ what_if::SnapshotOptions SnapshotOptionsOf(const doctor::WatcherState& watcher);
 std::optional<what_if::ClusterSnapshot> ReadCluster(kube::Client& client, Time now,
                                                     const what_if::SnapshotOptions& options,
                                                     Streams& io);
+
+// The snapshot that a text holds. Nothing if it is not one; `io.err` says why, with its name.
+std::optional<what_if::ClusterSnapshot> UnderstandSnapshot(const std::string& text,
+                                                           const std::string& name, Streams& io);
 
 // The snapshot in a file, or in standard input for "-". Nothing if it is not one; `io.err` says
 // why.

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "cli/console/connection.h"
 #include "cli/console/output.h"
+#include "cli/console/progress.h"
 #include "cli/what_if/what_if_page.h"
 #include "cli/what_if/what_if_print.h"
 #include "offline/results_json.h"
@@ -28,33 +29,6 @@ constexpr size_t kMaxRows = 20;
 constexpr size_t kMaxStopped = 3;
 constexpr size_t kMaxNames = 8;
 constexpr size_t kAll = static_cast<size_t>(-1);
-
-// A line that is written again and again, for whoever waits at a terminal.
-class Progress {
- public:
-  Progress(Streams& io, std::string what, size_t of) : io_(io), what_(std::move(what)), of_(of) {}
-  ~Progress() {
-    if (shown_) io_.err << EmptyLine << std::flush;
-  }
-  Progress(const Progress&) = delete;
-  Progress& operator=(const Progress&) = delete;
-
-  void Step() {
-    if (!io_.err_is_terminal || ++done_ % kEvery != 0) return;
-    shown_ = true;
-    io_.err << EmptyLine << what_ + ": " + std::to_string(done_) + " of " + std::to_string(of_)
-            << std::flush;
-  }
-
- private:
-  static constexpr size_t kEvery = 100;  // small clusters are done before anybody can read
-
-  Streams& io_;
-  std::string what_;
-  size_t of_;
-  size_t done_ = 0;
-  bool shown_ = false;
-};
 
 std::string TitleOf(const StoppedInstance& one) { return one.ns + "/" + one.owner; }
 
@@ -176,16 +150,17 @@ int RunEach(const EachOptions& each, const what_if::ClusterSnapshot& snapshot,
     if (!base.codes.empty()) CodesIn(snapshot, report.problems);
     for (const what_if::Node& node : ground.inventory.nodes) nodes.push_back(node.name);
     what_if::Forecaster forecaster(ground, base);
-    Progress progress(io, "losses", losses.size());
+    Progress progress(io, "losses");
     for (const SingleLoss& loss : losses) {
       report.impacts.push_back(ImpactOf(loss.name, forecaster.Of(loss.hypothesis)));
-      progress.Step();
+      progress.Show(report.impacts.size(), losses.size());
     }
   }
   if (each.node && base.empty()) {
-    Progress progress(io, "drains", nodes.size());
-    report.drains =
-        OrderOfDrains(snapshot, nodes, what_if::kMaxReadAgain, [&] { progress.Step(); });
+    Progress progress(io, "drains");
+    size_t done = 0;
+    report.drains = OrderOfDrains(snapshot, nodes, what_if::kMaxReadAgain,
+                                  [&] { progress.Show(++done, nodes.size()); });
   }
   Rank(report.impacts);
   const WarningSink warn = PrintWarnings(io.err);

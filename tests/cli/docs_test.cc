@@ -127,7 +127,8 @@ TEST_P(Documents, PrintWhatTheyShow) {
 
 INSTANTIATE_TEST_SUITE_P(All, Documents,
                          ::testing::Values("README.md", "docs/user-guide.md", "docs/operations.md",
-                                           "docs/faults.md", "docs/deploy.md", "docs/what-if.md"),
+                                           "docs/faults.md", "docs/deploy.md", "docs/what-if.md",
+                                           "docs/audit.md"),
                          [](const auto& document) {
                            std::string name;
                            for (const char c : std::string_view(document.param)) {
@@ -143,9 +144,9 @@ TEST(Links, OfAllDocumentsExist) {
   std::map<std::string, std::set<std::string>> anchors_of;
   for (const std::string name :
        {"README.md", "docs/user-guide.md", "docs/operations.md", "docs/HACKING.md",
-        "docs/faults.md", "docs/deploy.md", "docs/what-if.md", "docs/not-checked.md",
-        "docs/install.md", "docs/versions.md", "docs/keys.md", "docs/rules.md", "docs/mutators.md",
-        "CHANGELOG.md"}) {
+        "docs/faults.md", "docs/deploy.md", "docs/what-if.md", "docs/audit.md",
+        "docs/not-checked.md", "docs/install.md", "docs/versions.md", "docs/keys.md",
+        "docs/rules.md", "docs/mutators.md", "CHANGELOG.md"}) {
     const std::string text = ReadSource(name);
     const auto folder = std::filesystem::path(name).parent_path();
     for (size_t at = 0; (at = text.find("](", at)) != std::string::npos;) {

@@ -21,10 +21,11 @@ struct Program {
   CLI::App app{"", "mindgate"};
 
   Program() {
-    for (const auto add : {AddApply,  AddExplain, AddTest,     AddSimulate,     AddConfig,
-                           AddKinds,  AddWebhook, AddWatch,    AddDeploy,       AddDelete,
-                           AddStatus, AddWhatIf,  AddSnapshot, AddReleaseGates, AddReleaseNodes,
-                           AddCerts,  AddDoctor,  AddVersion,  AddHelp,         AddCompletion}) {
+    for (const auto add :
+         {AddApply,   AddExplain,  AddTest,         AddSimulate,     AddConfig, AddKinds,
+          AddWebhook, AddWatch,    AddDeploy,       AddDelete,       AddStatus, AddAudit,
+          AddWhatIf,  AddSnapshot, AddReleaseGates, AddReleaseNodes, AddCerts,  AddDoctor,
+          AddVersion, AddHelp,     AddCompletion}) {
       add(app, io, exit_code);
     }
   }
@@ -55,7 +56,7 @@ const std::set<std::string> kShared = {
     "INSECURE_SKIP_TLS_VERIFY", "REQUEST_TIMEOUT",
     // of what reads documents
     "FILENAME", "OPERATION", "OLD", "NAMESPACE_LABELS", "CONFIG", "COLOR", "RECURSIVE", "EXCLUDE",
-    "KUSTOMIZE", "SELECTOR",
+    "KUSTOMIZE", "SELECTOR", "STRICT",
     // of what runs until SIGTERM
     "LOG_FORMAT", "LOG_LEVEL", "PROBE_LISTEN", "LEADER_ELECT", "LEASE", "IDENTITY",
     // of deploying a file and an earlier one

@@ -1,0 +1,297 @@
+#include "audit/audit.h"
+
+#include <algorithm>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "audit/collections.h"
+#include "json/decode.h"
+#include "kube/label_selector.h"
+#include "offline/decide.h"
+#include "schemas/raw_objects.h"
+#include "schemas/workload.h"
+
+namespace mindgate::audit {
+namespace {
+
+using json::Value;
+using schemas::Kind;
+using schemas::KindInfo;
+
+// Longer than any chain of controllers.
+constexpr int kMaxOwners = 16;
+
+// Half of many objects, and nothing that a decision reads.
+Value WithoutManagedFields(const Value& object, json::Arena& rows) {
+  const auto without = [&rows](const Value& from, std::string_view key, const Value* instead) {
+    auto* const members = rows.Row<json::Member>(from.size());
+    size_t count = 0;
+    for (const json::Member& member : from.members()) {
+      if (member.key != key) {
+        members[count++] = member;
+      } else if (instead != nullptr) {
+        members[count++] = {member.key, *instead};
+      }
+    }
+    return Value::OfMembers({members, count});
+  };
+  const Value* metadata = json::Find(object, "metadata");
+  if (!json::IsObject(metadata)) return object;
+  const Value kept = without(*metadata, "managedFields", nullptr);
+  return without(object, "metadata", &kept);
+}
+
+std::string OwnerTitle(const Value& controller) {
+  return json::TextAt(controller, {"kind"}) + "/" + json::TextAt(controller, {"name"});
+}
+
+int RankOf(const std::optional<LossEffect>& effect) {
+  return effect ? static_cast<int>(effect->recovery) : -1;
+}
+
+// Ordered descending: what is denied comes first, then what does not survive.
+auto BadnessOf(const Workload& workload) {
+  size_t denied = 0;
+  size_t warned = 0;
+  for (const offline::ReportedFinding& finding : workload.judged.findings) {
+    if (finding.level >= offline::FindingLevel::kDenied) ++denied;
+    if (finding.level == offline::FindingLevel::kWarning) ++warned;
+  }
+  return std::tuple(denied, RankOf(workload.losses.card), RankOf(workload.losses.node), warned);
+}
+
+// What is counted as objects come, and taken back when a list begins again.
+struct Tally {
+  offline::OutcomeCounts counts;
+  size_t ended = 0;
+  std::set<WorkloadName> made;  // controllers that mindgate does not know
+};
+
+class Auditor {
+ public:
+  Auditor(ObjectSource& source, const schemas::Config& config, const AuditOptions& options)
+      : source_(source), config_(config), options_(options), reporter_(options.strict) {
+    audit_.taken = options.now;
+    audit_.ns = options.ns;
+    audit_.grace_over_time = config.grace_over_time;
+  }
+
+  Audit Run(const what_if::ClusterSnapshot* snapshot,
+            const std::function<void(size_t, size_t)>& step) {
+    offline::RequestOptions request;
+    request.ns = options_.ns;
+    request.now = options_.now;
+    request.labels_by_namespace = NamespaceLabels();
+    ReadReferences();
+    decider_ = std::make_unique<offline::Decider>(references_, std::vector<const Value*>(),
+                                                  std::move(request), config_,
+                                                  admission::Options{.strict = options_.strict});
+    for (const offline::InputObject& reference : references_) {
+      const auto kind = schemas::KindOf(*reference.object);
+      if (kind) Judge(*kind, *reference.object);
+    }
+    // All kinds, since those that are not asked for may own what is.
+    for (const KindInfo& info : schemas::kKinds) {
+      if (read_.Has(info.kind)) continue;
+      const Tally before = tally_;
+      const size_t kept = audit_.workloads.size();
+      Read(
+          ResourceOf(info),
+          [&] {
+            tally_ = before;
+            audit_.workloads.resize(kept);
+          },
+          [&](const Value& object) { Judge(info.kind, object); });
+    }
+    audit_.counts = tally_.counts;
+    audit_.ended = tally_.ended;
+    if (snapshot != nullptr) Suppose(*snapshot, step);
+    Sort();
+    return std::move(audit_);
+  }
+
+ private:
+  // Notes what cannot be read; a kind that the cluster does not have is no gap.
+  void Read(const kube::Resource& resource, const std::function<void()>& started,
+            const std::function<void(const Value&)>& item) {
+    kube::Listing listing{.started = started, .item = item};
+    listing.left_out = [&](const Value&, const kube::Fault& fault) {
+      audit_.unread.push_back(fault.message);
+    };
+    const auto read = source_.ForEach(resource, listing);
+    if (read || read.error().reason == kube::Reason::kNotFound) return;
+    audit_.unread.push_back(resource.plural + (resource.group.empty() ? "" : "." + resource.group) +
+                            ": " + read.error().message);
+  }
+
+  std::map<std::string, offline::RequestOptions::Labels, std::less<>> NamespaceLabels() {
+    std::map<std::string, offline::RequestOptions::Labels, std::less<>> all;
+    Read(
+        kube::resources::kNamespaces, [&] { all.clear(); },
+        [&](const Value& ns) {
+          auto& labels = all[json::TextAt(ns, {"metadata", "name"})];
+          const Value* map = json::FindPath(ns, {"metadata", "labels"});
+          if (!json::IsObject(map)) return;
+          for (const auto& [key, value] : map->members()) {
+            labels.emplace(key, json::AsString(&value).value_or(""));
+          }
+        });
+    return all;
+  }
+
+  void ReadReferences() {
+    for (const ReferenceCollection& collection : ReferenceCollections()) {
+      const size_t before = documents_.size();
+      if (collection.kind) read_ = read_ | schemas::KindSet{*collection.kind};
+      Read(
+          collection.resource, [&] { documents_.resize(before); },
+          [&](const Value& object) {
+            if (!IsReference(object)) return;
+            json::Arena rows(4 * 1024);
+            documents_.push_back(std::make_unique<json::Document>(
+                json::Document::CopyOf(WithoutManagedFields(object, rows))));
+          });
+    }
+    for (const auto& document : documents_) {
+      offline::InputObject& reference = references_.emplace_back();
+      reference.object = &document->root();
+    }
+  }
+
+  bool IsWanted(Kind kind, const Value& object) const {
+    if (!options_.kinds.Has(kind)) return false;
+    if (!options_.selector) return true;
+    const Value* labels = json::FindPath(object, {"metadata", "labels"});
+    const json::Json tree = labels == nullptr ? json::Json() : json::TreeOf(*labels);
+    return kube::Selects(&*options_.selector, &tree);
+  }
+
+  void Judge(Kind kind, const Value& object) {
+    const Value* metadata = json::Find(object, "metadata");
+    const Value* controller = schemas::ControllerOf(metadata);
+    const std::string ns = json::TextAt(metadata, {"namespace"});
+    if (controller != nullptr &&
+        schemas::Makes(schemas::GroupOf(json::TextAt(*controller, {"apiVersion"})),
+                       json::TextAt(*controller, {"kind"}), kind)) {
+      if (kind != Kind::kPod) {
+        owners_[{ns, std::string(schemas::KindName(kind)) + "/" +
+                         json::TextAt(metadata, {"name"})}] = OwnerTitle(*controller);
+      }
+      return;
+    }
+    if (!IsWanted(kind, object)) return;
+    if (HasEnded(kind, object)) {
+      ++tally_.ended;
+      return;
+    }
+    // Of pods that a controller made which mindgate does not know, one stands for all.
+    const bool is_made = kind == Kind::kPod && controller != nullptr;
+    if (is_made && !tally_.made.emplace(ns, OwnerTitle(*controller)).second) return;
+    offline::InputObject input;
+    input.object = &object;
+    const offline::Decision decision = decider_->Decide(input);
+    if (decision.verdict.outcome == admission::Outcome::kIgnored) return;
+    Count(decision.verdict.outcome);
+    Workload workload{.api_version = decision.api_version,
+                      .kind = decision.kind,
+                      .ns = decision.ns,
+                      .name = decision.name,
+                      .judged = reporter_.Of(decision, PlaceOf(decision.ns))};
+    if (is_made) {
+      workload.api_version = json::TextAt(*controller, {"apiVersion"});
+      workload.kind = json::TextAt(*controller, {"kind"});
+      workload.name = json::TextAt(*controller, {"name"});
+    }
+    Describe(*decision.ObjectAfter(), workload);
+    if (!workload.npus && workload.judged.findings.empty()) return;
+    audit_.workloads.push_back(std::move(workload));
+  }
+
+  // Stands for a file in reports.
+  static std::string PlaceOf(const std::string& ns) {
+    return ns.empty() ? "cluster" : "namespaces/" + ns;
+  }
+
+  void Count(admission::Outcome outcome) {
+    switch (outcome) {
+      case admission::Outcome::kAdmitted:
+        ++tally_.counts.admitted;
+        break;
+      case admission::Outcome::kDenied:
+        ++tally_.counts.denied;
+        break;
+      case admission::Outcome::kError:
+        ++tally_.counts.errors;
+        break;
+      case admission::Outcome::kIgnored:
+        ++tally_.counts.ignored;
+        break;
+    }
+  }
+
+  void Describe(const Value& object, Workload& workload) const {
+    const auto view = decider_->ViewOf(object, workload.ns);
+    if (!view) return;
+    workload.framework = schemas::InfoOf(view->framework).name;
+    workload.npus = view->IsNpuWorkload() && schemas::kWorkloads.Has(view->kind);
+  }
+
+  WorkloadName Topmost(WorkloadName name) const {
+    for (int i = 0; i < kMaxOwners; ++i) {
+      const auto owner = owners_.find(name);
+      if (owner == owners_.end()) break;
+      name.second = owner->second;
+    }
+    return name;
+  }
+
+  void Suppose(const what_if::ClusterSnapshot& snapshot,
+               const std::function<void(size_t, size_t)>& step) {
+    auto losses =
+        LossesOf(snapshot, [this](const WorkloadName& name) { return Topmost(name); }, step);
+    for (Workload& workload : audit_.workloads) {
+      const auto found = losses.find({workload.ns, workload.kind + "/" + workload.name});
+      if (found != losses.end()) workload.losses = std::move(found->second);
+    }
+    audit_.supposed = true;
+  }
+
+  void Sort() {
+    const auto order = [](const Workload& workload) {
+      return std::tie(workload.ns, workload.kind, workload.name);
+    };
+    std::sort(audit_.workloads.begin(), audit_.workloads.end(),
+              [&order](const Workload& left, const Workload& right) {
+                const auto bad = BadnessOf(left);
+                const auto worse = BadnessOf(right);
+                return bad != worse ? bad > worse : order(left) < order(right);
+              });
+  }
+
+  ObjectSource& source_;
+  const schemas::Config& config_;
+  const AuditOptions& options_;
+  offline::Reporter reporter_;
+  std::vector<std::unique_ptr<json::Document>> documents_;
+  std::vector<offline::InputObject> references_;
+  schemas::KindSet read_;  // as references
+  std::unique_ptr<offline::Decider> decider_;
+  std::map<WorkloadName, std::string> owners_;  // of what a controller made that mindgate knows
+  Tally tally_;
+  Audit audit_;
+};
+
+}  // namespace
+
+std::string Workload::Title() const { return kind + " " + (ns.empty() ? "" : ns + "/") + name; }
+
+Audit Run(ObjectSource& source, const what_if::ClusterSnapshot* snapshot,
+          const schemas::Config& config, const AuditOptions& options,
+          const std::function<void(size_t done, size_t of)>& step) {
+  return Auditor(source, config, options).Run(snapshot, step);
+}
+
+}  // namespace mindgate::audit

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "json/value.h"
+#include "kube/resource.h"
+#include "schemas/kinds.h"
+
+// Which collections of a cluster an audit reads.
+namespace mindgate::audit {
+
+kube::Resource ResourceOf(const schemas::KindInfo& info);
+
+// Collections that are read before anything is judged, since rules read their objects beside the
+// one that they judge: runtimes, jobs that name each other, scaling rules, autoscalers.
+struct ReferenceCollection {
+  kube::Resource resource;
+  // Of the kinds that mindgate handles: judged as well, from what was read.
+  std::optional<schemas::Kind> kind;
+};
+std::vector<ReferenceCollection> ReferenceCollections();
+
+// Namespaces, the collections of all kinds that hold pods, and of all that ReferenceCollections
+// has: what a snapshot with workloads keeps.
+std::vector<kube::Resource> AllCollections();
+
+// Whether a rule can read it beside another object: of ConfigMaps those with a scaling rule or a
+// rank table, of all others every one.
+bool IsReference(const json::Value& object);
+
+// The kinds that a user names, as kubectl takes them, in any case: "deployments", "deployment",
+// "Deployment", "deployments.apps", "lws". Several may have one name: "jobs". Empty: none has it.
+schemas::KindSet KindsNamed(std::string_view name);
+
+// "ascendjobs", "deployments" and so on, each once: what KindsNamed takes.
+std::vector<std::string> KindNames();
+
+// Whether nothing of the object runs any more, and nothing will: a Pod that ended, a job that is
+// complete or has failed.
+bool HasEnded(schemas::Kind kind, const json::Value& object);
+
+}  // namespace mindgate::audit

@@ -1,0 +1,205 @@
+#include "cli/audit/audit.h"
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <ostream>
+#include <utility>
+
+#include "audit/audit.h"
+#include "audit/collections.h"
+#include "base/clock.h"
+#include "base/print_error.h"
+#include "base/text.h"
+#include "cli/audit/audit_report.h"
+#include "cli/console/commands.h"
+#include "cli/console/connection.h"
+#include "cli/console/flags.h"
+#include "cli/console/kube_flags.h"
+#include "cli/console/progress.h"
+#include "cli/manifests/report_formats.h"
+#include "cli/status/snapshot.h"
+#include "cli/status/status.h"
+#include "kube/label_selector.h"
+#include "offline/evaluate.h"
+
+namespace mindgate::cli {
+namespace {
+
+// What is audited, and with which configuration.
+struct AuditGround {
+  std::unique_ptr<Connection> connection;  // null: a snapshot
+  std::optional<what_if::ClusterSnapshot> snapshot;
+  std::unique_ptr<audit::ObjectSource> source;
+  schemas::Config config;
+  std::string ns;  // empty: all
+  std::vector<std::string> unread;
+};
+
+std::optional<audit::AuditOptions> ReadOptions(const AuditCommandOptions& options, Streams& io) {
+  audit::AuditOptions read{.strict = options.strict, .now = SystemClock().WallNow()};
+  if (!options.kinds.empty()) read.kinds = {};
+  for (const std::string& words : options.kinds) {
+    for (const std::string_view word : Split(words, ',')) {
+      const schemas::KindSet kinds = audit::KindsNamed(word);
+      if (!kinds.Intersects(schemas::kEveryKind)) {
+        const std::vector<std::string> names = audit::KindNames();
+        const auto near = NearestOf(ToLower(word), names);
+        PrintError(io.err, Quote(word) + " is not a kind that mindgate audits",
+                   (near ? "did you mean " + Quote(*near) + "? " : "") +
+                       "`mindgate kinds` lists all of them");
+        return std::nullopt;
+      }
+      read.kinds = read.kinds | kinds;
+    }
+  }
+  if (!options.selector.empty()) {
+    auto parsed = kube::ParseLabelSelector(options.selector);
+    if (!parsed) {
+      PrintError(io.err, "--selector " + Quote(options.selector) + ": " + parsed.error().message(),
+                 "for example -l 'app=chat,tier in (web,api),!canary'");
+      return std::nullopt;
+    }
+    read.selector = *std::move(parsed);
+  }
+  return read;
+}
+
+std::optional<AuditGround> OfSnapshot(const AuditCommandOptions& options, Streams& io) {
+  AuditGround ground;
+  ground.snapshot = ReadSnapshotFile(options.snapshot, io);
+  if (!ground.snapshot) return std::nullopt;
+  if (!ground.snapshot->workloads) {
+    PrintError(io.err, "snapshot " + options.snapshot + " has no workloads",
+               "take it with `mindgate snapshot --workloads -o FILE`");
+    return std::nullopt;
+  }
+  ground.ns = options.all_namespaces ? "" : options.cluster.default_namespace;
+  ground.source = std::make_unique<audit::SnapshotObjects>(*ground.snapshot->workloads, ground.ns);
+  ground.unread = ground.snapshot->workloads_unread;
+  return ground;
+}
+
+std::optional<AuditGround> OfCluster(const AuditCommandOptions& options, const Clock& clock,
+                                     Streams& io) {
+  AuditGround ground;
+  ground.connection = Connect(options.cluster, clock, ForPeople(), io);
+  if (ground.connection == nullptr) return std::nullopt;
+  kube::Client& client = ground.connection->client();
+  if (const auto version = client.GetPath("/version"); !version) {
+    PrintError(io.err, "the cluster cannot be read: " + version.error().message);
+    return std::nullopt;
+  }
+  const Time now = clock.WallNow();
+  const doctor::WatcherState watcher = WatcherOf(client, now);
+  ground.config = watcher.config;
+  if (!watcher.mode)
+    ground.unread.push_back("the configuration of mindgate: " + watcher.why_no_mode);
+  ground.ns = options.all_namespaces ? "" : ground.connection->ns();
+  const auto text = what_if::TakeSnapshot(client, now, SnapshotOptionsOf(watcher), {});
+  if (text) {
+    ground.snapshot = UnderstandSnapshot(*text, "the cluster", io);
+    if (!ground.snapshot) return std::nullopt;
+  } else {
+    ground.unread.push_back("what the death of a card or a node does: " + text.error().message);
+  }
+  ground.source = std::make_unique<audit::LiveObjects>(client, ground.ns);
+  return ground;
+}
+
+std::optional<AuditGround> ReadAuditGround(const AuditCommandOptions& options, const Clock& clock,
+                                           Streams& io) {
+  auto ground = options.snapshot.empty() ? OfCluster(options, clock, io) : OfSnapshot(options, io);
+  if (!ground || options.config_file.empty()) return ground;
+  auto config = offline::LoadConfigFile(options.config_file, io.err);
+  if (!config) return std::nullopt;
+  ground->config = *std::move(config);
+  if (ground->snapshot) ground->snapshot->watcher = what_if::SettingsOf(ground->config);
+  return ground;
+}
+
+}  // namespace
+
+int RunAudit(const AuditCommandOptions& options, Streams& io) {
+  auto read = ReadOptions(options, io);
+  if (!read) return kExitUnusable;
+  const SystemClock clock;
+  const auto ground = ReadAuditGround(options, clock, io);
+  if (!ground) return kExitUnusable;
+  read->ns = ground->ns;
+  if (ground->connection == nullptr) read->now = ground->snapshot->taken;
+  audit::Audit audit;
+  {
+    Progress progress(io, "losses");
+    audit =
+        audit::Run(*ground->source, ground->snapshot ? &*ground->snapshot : nullptr, ground->config,
+                   *read, [&](size_t done, size_t of) { progress.Show(done, of); });
+  }
+  audit.unread.insert(audit.unread.begin(), ground->unread.begin(), ground->unread.end());
+  const WarningSink warn = PrintWarnings(io.err);
+  for (const std::string& what : audit.unread) warn("not audited: " + what);
+  const Printers printers = {.document = [&] { return AuditJson(audit); },
+                             .names = {},
+                             .text =
+                                 [&](std::ostream& out, bool wide) {
+                                   PrintAudit(audit, wide, Paint(options.color, io.out_is_terminal),
+                                              out);
+                                 }};
+  const int exit_code = audit.denies() ? kExitDenied : kExitDone;
+  if (options.output.Is("policyreport")) {
+    PrintPolicyReports(audit, io.out);
+    return exit_code;
+  }
+  const auto reports = ReportFormats();
+  if (std::find(reports.begin(), reports.end(), options.output.word) != reports.end()) {
+    PrintReport(options.output.word, ReportOf(audit), io.out);
+    return exit_code;
+  }
+  return std::max(exit_code, PrintOutput(options.output, printers, io));
+}
+
+void AddAudit(CLI::App& parent, Streams& io, int& exit_code) {
+  auto options = std::make_shared<AuditCommandOptions>();
+  CLI::App* command = parent.add_subcommand(
+      "audit", "Judge what a cluster runs, and show what would not survive a fault");
+  command
+      ->add_option("KIND", options->kinds,
+                   "Kinds to judge, as kubectl takes them: deployments, lws, vcjobs. Separate "
+                   "several with spaces or commas (default: all kinds)")
+      ->type_name("");
+  AddSwitch(*command, "-A,--all-namespaces", options->all_namespaces,
+            "All namespaces, and what is in none", "AUDIT_ALL_NAMESPACES");
+  AddFlag(*command, "-l,--selector", options->selector,
+          "Label selector for objects. Supports a=b, a!=b, 'a in (b,c)', 'a notin (b)', a and !a",
+          "SELECTOR", "SELECTOR");
+  AddFlag(*command, "--snapshot", options->snapshot,
+          "Snapshot file with workloads, or -, instead of the live cluster", "SNAPSHOT", "FILE");
+  AddFlag(*command, "--config", options->config_file,
+          "Configuration file (default: that of the running mindgate)", "CONFIG", "FILE");
+  command->add_flag("--strict", options->strict, "Treat warnings as denials")
+      ->envname("MINDGATE_STRICT");
+  AddOutputOption(
+      *command, options->output,
+      {"table", "wide", "json", "yaml", "jsonpath", "sarif", "junit", "html", "policyreport"},
+      "AUDIT_OUTPUT");
+  AddColorOption(*command, options->color);
+  AddKubeFlags(*command, options->cluster);
+  command->footer(
+      R"(Reads a cluster and judges every workload as admission would if it were created now, each once: pods and
+ReplicaSets with the object that owns them. Then each card and each node is supposed to die alone: a workload
+recovers, is degraded, hangs, stays unattended on faulty hardware, or is lost. Nothing is written. What may not
+be read is named on standard error, and the rest is audited.
+Exit codes: 0 nothing would be denied, 1 something would be denied, 2 the cluster or the arguments are unusable.
+
+Examples:
+  mindgate audit -A                              the worst of the whole cluster
+  mindgate audit -n serving -o wide              all findings of a namespace, with their fixes
+  mindgate audit lws,deployments -l team=search
+  mindgate audit -A -o html > audit.html         a page for a browser
+  mindgate audit -A -o policyreport | kubectl apply -f -
+  mindgate snapshot --workloads -o cluster.json && mindgate audit -A --snapshot cluster.json)");
+  command->callback([options, &io, &exit_code] { exit_code = RunAudit(*options, io); });
+}
+
+}  // namespace mindgate::cli

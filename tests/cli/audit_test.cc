@@ -1,0 +1,224 @@
+// `mindgate audit` and `mindgate snapshot --workloads`.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "audit/collections.h"
+#include "cli/audit/audit_report.h"
+#include "json/yaml.h"
+#include "kube/fake_api_server.h"
+#include "support/cli.h"
+#include "support/golden.h"
+#include "support/small_cluster.h"
+#include "support/workloads.h"
+
+namespace mindgate::cli {
+namespace {
+
+using ::mindgate::testing::Cli;
+using ::mindgate::testing::ExpectGolden;
+using ::mindgate::testing::Json;
+using ::mindgate::testing::NpuContainer;
+using ::mindgate::testing::SmallCluster;
+using ::mindgate::testing::Workspace;
+using schemas::Kind;
+using ::testing::HasSubstr;
+using ::testing::Not;
+namespace resources = kube::resources;
+
+// Two services and a job on two nodes: one service is misspelt, and of the job nobody takes care.
+struct AuditOnACluster : ::testing::Test {
+  kube::testing::FakeApiServer server;
+
+  void PutWorkload(Kind kind, const std::string& name, const Json& labels) {
+    Json object =
+        ::mindgate::testing::Workload(kind, {.container = NpuContainer(), .labels = labels});
+    object["metadata"]["name"] = name;
+    object["metadata"]["namespace"] = SmallCluster::kNs;
+    object["metadata"]["managedFields"] = {{{"manager", "kubectl"}}};
+    server.Put(audit::ResourceOf(schemas::InfoOf(kind)), object);
+  }
+
+  AuditOnACluster() {
+    for (const kube::Resource& resource : audit::AllCollections()) {
+      const bool custom = resource.group.find('.') != std::string::npos;
+      if (custom || resource.group == "batch" || resource.kind == "StatefulSet") {
+        server.Register({.resource = resource, .custom = custom});
+      }
+    }
+    const Json force = {{"fault-scheduling", "force"}, {"pod-template-hash", "7d"}};
+    PutWorkload(Kind::kDeployment, "chat", {{"fault-scheduling", "force"}});
+    PutWorkload(Kind::kStatefulSet, "search", {{"fault-scheduling", "forced"}});
+    PutWorkload(Kind::kVolcanoJob, "train", Json::object());
+    SmallCluster cluster;
+    cluster.Node("n0").Node("n1");
+    cluster.Group("pg", "ReplicaSet/chat-7d", 1, force);
+    cluster.Pod({"chat-7d-x", "n0", "0-3", "pg", "ReplicaSet/chat-7d", force});
+    cluster.Group("train", "Job/train", 1);
+    cluster.Pod({"train-0", "n1", "0-7", "train", "Job/train"});
+    for (const Json& node : cluster.nodes) server.Put(resources::kNodes, node);
+    for (const Json& pod : cluster.pods) server.Put(resources::kPods, pod);
+    for (const Json& group : cluster.pod_groups) server.Put(resources::kPodGroups, group);
+  }
+
+  auto Audit(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), "audit");
+    arguments.insert(arguments.end(), {"--server", server.url()});
+    return Cli(arguments);
+  }
+};
+
+TEST_F(AuditOnACluster, ShowsTheWorstFirst) {
+  for (const char* format : {"table", "wide"}) {
+    const auto shown = Audit({"-A", "-o", format});
+    EXPECT_EQ(shown.code, 1);
+    EXPECT_EQ(shown.err, "");
+    ExpectGolden(std::string("tests/cli/audit/small.") + format, shown.out);
+  }
+  EXPECT_EQ(server.Count(), server.Count({.method = "GET"})) << "nothing is written";
+}
+
+// All that depends on the moment is the time.
+TEST_F(AuditOnACluster, ShowsTheSameToMachines) {
+  Json document = Json::parse(Audit({"-A", "-o", "json"}).out);
+  EXPECT_NE(document.at("taken"), "");
+  document["taken"] = "2026-03-02T12:00:00Z";
+  ExpectGolden("tests/cli/audit/small.json", document.dump(2) + "\n");
+  for (const char* format : {"sarif", "junit", "html"}) {
+    const auto report = Audit({"-A", "-o", format});
+    EXPECT_EQ(report.code, 1) << format;
+    EXPECT_THAT(report.out, HasSubstr("MG050")) << format;
+    EXPECT_THAT(report.out,
+                HasSubstr(format == std::string("junit") ? "loss-of-a-card" : "loss-of-a-node"))
+        << format;
+  }
+  EXPECT_EQ(Audit({"-A", "-o", "jsonpath={.summary.denied}"}).out, "1");
+}
+
+TEST_F(AuditOnACluster, WritesPolicyReports) {
+  const auto printed = Audit({"-A", "-o", "policyreport"});
+  EXPECT_EQ(printed.code, 1);
+  const auto documents = json::DecodeYaml(printed.out);
+  ASSERT_TRUE(documents.has_value());
+  ASSERT_EQ(documents->size(), 1u);
+  Json report = documents->front().value;
+  for (Json& result : report["results"]) result["timestamp"]["seconds"] = 0;
+  ExpectGolden("tests/cli/audit/small.policyreport.json", report.dump(2) + "\n");
+}
+
+TEST_F(AuditOnACluster, KeepsToWhatIsAskedFor) {
+  const auto titles = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.end(), {"-o", "jsonpath={.workloads[*].name}"});
+    return Audit(arguments).out;
+  };
+  EXPECT_EQ(titles({"-A"}), "search train chat");
+  EXPECT_EQ(titles({"-n", "infer", "sts"}), "search");
+  EXPECT_EQ(titles({"-n", "infer", "deployments,vcjob"}), "train chat");
+  EXPECT_EQ(titles({}), "") << "the namespace of the context is default";
+}
+
+// With the configuration of a file, and what it says of rules.
+TEST_F(AuditOnACluster, UsesAConfiguration) {
+  const Workspace folder;
+  folder.Write("mindgate.yaml", "rules: {MG050: \"off\"}\n");
+  EXPECT_EQ(Audit({"-A", "--config", "mindgate.yaml"}).code, 0);
+  folder.Write("bad.yaml", "rulez: {}\n");
+  const auto bad = Audit({"-A", "--config", "bad.yaml"});
+  EXPECT_EQ(bad.code, 2);
+  EXPECT_THAT(bad.err, HasSubstr("bad.yaml:1:1"));
+}
+
+TEST_F(AuditOnACluster, SaysTheSameOfASnapshot) {
+  const Workspace folder;
+  const auto taken = Cli({"snapshot", "--workloads", "-o", "s.json", "--server", server.url()});
+  EXPECT_EQ(taken.code, 0) << taken.err;
+  EXPECT_EQ(Cli({"audit", "-A", "--snapshot", "s.json"}).out, Audit({"-A"}).out);
+  EXPECT_THAT(offline::ReadFile("s.json").value_or(""), Not(HasSubstr("managedFields")));
+  EXPECT_EQ(Cli({"what-if", "--node", "n0", "--snapshot", "s.json"}).out,
+            Cli({"what-if", "--node", "n0", "--server", server.url()}).out);
+  const auto plain = Cli({"snapshot", "-o", "plain.json", "--server", server.url()});
+  EXPECT_EQ(plain.code, 0);
+  const auto refused = Cli({"audit", "-A", "--snapshot", "plain.json"});
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_EQ(refused.err,
+            "error: snapshot plain.json has no workloads\n"
+            "hint: take it with `mindgate snapshot --workloads -o FILE`\n");
+}
+
+// Who has rights in one namespace alone gets an audit of it.
+TEST_F(AuditOnACluster, NamesWhatItMayNotRead) {
+  for (const char* resource : {"nodes", "namespaces", "jobs", "pods"})
+    server.Forbid("list", resource);
+  const auto shown = Audit({"-n", "infer", "-o", "jsonpath={.workloads[*].name}"});
+  EXPECT_EQ(shown.code, 1);
+  EXPECT_EQ(shown.out, "search chat");
+  EXPECT_THAT(shown.err,
+              HasSubstr("Warning: not audited: what the death of a card or a node does: "));
+  EXPECT_THAT(shown.err, HasSubstr("Warning: not audited: jobs.batch: "));
+  EXPECT_THAT(shown.err, HasSubstr("Warning: not audited: namespaces: "));
+}
+
+TEST(AuditCommand, SaysWhatIsWrongWithItsArguments) {
+  const struct {
+    std::vector<std::string> arguments;
+    const char* want;
+  } cases[] = {
+      {{"deploymnts"},
+       "error: \"deploymnts\" is not a kind that mindgate audits\n"
+       "hint: did you mean \"deployments\"? `mindgate kinds` lists all of them\n"},
+      {{"-l", "a in b"},
+       "error: --selector \"a in b\": \"a in b\" is not the key of a label: write key=value\n"
+       "hint: for example -l 'app=chat,tier in (web,api),!canary'\n"},
+      {{"--snapshot", "none.json"},
+       "error: snapshot none.json: no such file\n"
+       "hint: create one with `mindgate snapshot -o none.json`\n"},
+  };
+  for (const auto& each : cases) {
+    std::vector<std::string> arguments = {"audit"};
+    arguments.insert(arguments.end(), each.arguments.begin(), each.arguments.end());
+    const auto refused = Cli(arguments);
+    EXPECT_EQ(refused.code, 2);
+    EXPECT_EQ(refused.out, "");
+    EXPECT_EQ(refused.err, each.want);
+  }
+  const auto unreachable = Cli({"audit", "-A", "--server", "http://127.0.0.1:1"});
+  EXPECT_EQ(unreachable.code, 2);
+  EXPECT_THAT(unreachable.err, HasSubstr("error: the cluster cannot be read: "));
+}
+
+// No report is larger than an object may be.
+TEST(PolicyReports, AreSplit) {
+  audit::Audit audit;
+  for (size_t i = 0; i < kMaxResults + 1; ++i) {
+    audit::Workload& workload = audit.workloads.emplace_back();
+    workload.api_version = "apps/v1";
+    workload.kind = "Deployment";
+    workload.ns = "infer";
+    workload.name = "chat-" + std::to_string(i);
+    offline::ReportedFinding& finding = workload.judged.findings.emplace_back();
+    finding.id = "internal-error";
+    finding.message = "broken";
+  }
+  audit::Workload& cluster_scoped = audit.workloads.emplace_back();
+  cluster_scoped.kind = "ClusterServingRuntime";
+  cluster_scoped.name = "llama";
+  std::ostringstream out;
+  PrintPolicyReports(audit, out);
+  const auto documents = json::DecodeYaml(out.str());
+  ASSERT_TRUE(documents.has_value());
+  std::vector<std::string> got;
+  for (const json::YamlDocument& document : *documents) {
+    const Json& report = document.value;
+    got.push_back(
+        report["kind"].get<std::string>() + " " + report["metadata"].value("namespace", "") + "/" +
+        report["metadata"]["name"].get<std::string>() + " " +
+        std::to_string(report["results"].size()) + " " + report["summary"]["error"].dump());
+  }
+  EXPECT_EQ(got, (std::vector<std::string>{"ClusterPolicyReport /mindgate-audit 0 0",
+                                           "PolicyReport infer/mindgate-audit 500 500",
+                                           "PolicyReport infer/mindgate-audit-2 1 1"}));
+}
+
+}  // namespace
+}  // namespace mindgate::cli
