@@ -1,6 +1,7 @@
 #include <CLI/CLI.hpp>
 #include <istream>
 #include <ostream>
+#include <utility>
 
 #include "base/print_error.h"
 #include "base/version.h"
@@ -22,6 +23,43 @@ bool IsRunAsFunction(const std::vector<std::string>& arguments, Streams& io) {
          io.in.peek() != std::istream::traits_type::eof();
 }
 
+using AddCommand = void (*)(CLI::App& parent, Streams& io, int& exit_code);
+
+// In the order of help.
+constexpr std::pair<const char*, AddCommand> kCommands[] = {
+    {"Manifests", AddApply},
+    {"Manifests", AddExplain},
+    {"Manifests", AddTest},
+    {"Manifests", AddConfig},
+    {"Manifests", AddKinds},
+    {"Clusters", AddAudit},
+    {"Clusters", AddStatus},
+    {"Clusters", AddWhatIf},
+    {"Clusters", AddSnapshot},
+    {"Clusters", AddDoctor},
+    {"Applications", AddDeploy},
+    {"Applications", AddDelete},
+    {"Servers", AddWebhook},
+    {"Servers", AddWatch},
+    {"Servers", AddCerts},
+    {"Servers", AddSimulate},
+    {"Without a watcher", AddReleaseGates},
+    {"Without a watcher", AddReleaseNodes},
+    {"Others", AddOptions},
+    {"Others", AddCompletion},
+    {"Others", AddVersion},
+    {"Others", AddHelp},
+};
+
+void AddCommands(CLI::App& app, Streams& io, int& exit_code) {
+  for (const auto& [group, add] : kCommands) {
+    const size_t before = CommandsOf(app).size();
+    add(app, io, exit_code);
+    const auto commands = app.get_subcommands([](const CLI::App*) { return true; });
+    for (size_t i = before; i < commands.size(); ++i) commands[i]->group(group);
+  }
+}
+
 }  // namespace
 
 std::string ProgramName(const std::string& called_as) {
@@ -37,27 +75,7 @@ int Run(const std::vector<std::string>& arguments, Streams& io, const std::strin
                program);
   app.require_subcommand(0, 1);
   app.set_version_flag("--version", "mindgate " + Version(), "Print the version");
-  AddApply(app, io, exit_code);
-  AddExplain(app, io, exit_code);
-  AddTest(app, io, exit_code);
-  AddSimulate(app, io, exit_code);
-  AddConfig(app, io, exit_code);
-  AddKinds(app, io, exit_code);
-  AddWebhook(app, io, exit_code);
-  AddWatch(app, io, exit_code);
-  AddDeploy(app, io, exit_code);
-  AddDelete(app, io, exit_code);
-  AddStatus(app, io, exit_code);
-  AddAudit(app, io, exit_code);
-  AddWhatIf(app, io, exit_code);
-  AddSnapshot(app, io, exit_code);
-  AddReleaseGates(app, io, exit_code);
-  AddReleaseNodes(app, io, exit_code);
-  AddCerts(app, io, exit_code);
-  AddDoctor(app, io, exit_code);
-  AddVersion(app, io, exit_code);
-  AddCompletion(app, io, exit_code);
-  AddHelp(app, io, exit_code);
+  AddCommands(app, io, exit_code);
   app.footer("`" + program +
              " COMMAND --help` shows the flags and examples of a command.\n"
              "Without arguments, and where standard input is no terminal, it is a KRM function: it "
@@ -83,7 +101,7 @@ int Run(const std::vector<std::string>& arguments, Streams& io, const std::strin
     return kExitUnusable;
   }
   if (app.get_subcommands().empty()) {
-    io.err << app.help();
+    io.err << HelpOf(app);
     return kExitUnusable;
   }
   return exit_code;

@@ -46,6 +46,8 @@ void AddVersion(CLI::App& parent, Streams& io, int& exit_code);
 void AddCompletion(CLI::App& parent, Streams& io, int& exit_code);
 void AddHelp(CLI::App& parent, Streams& io, int& exit_code);  // for `parent` and all its commands
 
+void AddOptions(CLI::App& parent, Streams& io, int& exit_code);  // `mindgate options`
+
 // Restricts an option to these values; help and completion list them.
 void SetChoices(CLI::Option& option, std::vector<std::string> words);
 

@@ -21,6 +21,9 @@ CLI::Option* AddFlag(CLI::App& command, const std::string& name, T& value,
       ->type_name(type);
 }
 
+// The group of flags that `mindgate options` lists for all commands.
+inline constexpr const char* kConnectionFlags = "Connection";
+
 // A boolean flag.
 inline CLI::Option* AddSwitch(CLI::App& command, const std::string& name, bool& value,
                               const std::string& description, const std::string& variable) {

@@ -8,6 +8,7 @@
 #include "base/print_error.h"
 #include "base/text.h"
 #include "cli/console/commands.h"
+#include "cli/console/kube_flags.h"
 
 namespace mindgate::cli {
 namespace {
@@ -41,11 +42,6 @@ const CLI::App& Chosen(const CLI::App& app) {
   return commands.empty() ? app : Chosen(*commands.front());
 }
 
-std::string HelpOf(const CLI::App& app) {
-  // CLI::App::help shows the chosen subcommand of `app` instead.
-  return app.get_formatter()->make_help(&app, FullName(app), CLI::AppFormatMode::Normal);
-}
-
 std::vector<std::string> CommandsOf(const CLI::App& app) {
   std::vector<std::string> names;
   for (const CLI::App* command :
@@ -61,6 +57,20 @@ void AddHelp(CLI::App& parent, Streams& io, int& exit_code) {
   command->add_option("COMMAND", *words, "Command, with its parent commands")->type_name("");
   command->footer("Examples:\n  mindgate help apply\n  mindgate help config validate");
   command->callback([words, &parent, &io, &exit_code] { exit_code = RunHelp(parent, *words, io); });
+}
+
+void AddOptions(CLI::App& parent, Streams& io, int& exit_code) {
+  CLI::App* command = parent.add_subcommand(
+      "options",
+      "List the flags that select and connect to a cluster, for every command that does");
+  command->footer("They are kubectl's, and mean the same.\n\nExample:\n  mindgate options");
+  command->callback([&io, &exit_code] {
+    CLI::App connecting;
+    kube::AccessFlags flags;
+    AddClusterFlags(connecting, flags);
+    io.out << ConnectionHelpOf(connecting);
+    exit_code = kExitDone;
+  });
 }
 
 }  // namespace mindgate::cli

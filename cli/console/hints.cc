@@ -20,7 +20,6 @@ struct Instead {
 
 // Commands of other tools, and what does the same here.
 constexpr std::array kCommands = {
-    Instead{"audit", "apply -f PATH -o table"},
     Instead{"check", "apply -f PATH -o table"},
     Instead{"diff", "apply -f PATH -o diff"},
     Instead{"fix", "apply -f PATH"},

@@ -7,6 +7,7 @@
 namespace mindgate::cli {
 
 void AddClusterFlags(CLI::App& command, kube::AccessFlags& flags, bool short_kubeconfig) {
+  const size_t before = command.get_options().size();
   // KUBECONFIG, which may list several files, means the same as for kubectl.
   AddFlag(command, short_kubeconfig ? "-k,--kubeconfig" : "--kubeconfig", flags.kubeconfig,
           "Path to the kubeconfig file (default: $KUBECONFIG, then ~/.kube/config, then the pod's "
@@ -45,6 +46,8 @@ void AddClusterFlags(CLI::App& command, kube::AccessFlags& flags, bool short_kub
           "Timeout of a single request, such as 30s or 2m; 0 means no timeout (default: depends on "
           "the command)",
           "REQUEST_TIMEOUT", "TIME");
+  const std::vector<CLI::Option*> options = command.get_options();
+  for (size_t i = before; i < options.size(); ++i) options[i]->group(kConnectionFlags);
 }
 
 void AddKubeFlags(CLI::App& command, kube::AccessFlags& flags, bool short_kubeconfig) {

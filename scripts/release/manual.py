@@ -8,12 +8,13 @@ from collections.abc import Callable, Iterator
 
 from common import Fault
 
-# `  -f,--filename PATH (Env:X)`, then two spaces and its meaning, or the meaning on the following lines.
+# `  -f, --filename PATH`, then two spaces and its meaning, or the meaning on the following lines; its variable ends the meaning.
 ENTRY = re.compile(r"^  (\S.*?)(?:\s{2,}(\S.*))?$")
-VARIABLE = re.compile(r"\s*\(Env:(\w+)\)")
-HEADING = re.compile(r"^(Options|Positionals|Subcommands):$")
+VARIABLE = re.compile(r"\s*\[\$(\w+)\]$")
+HEADING = re.compile(r"^([A-Z][\w ]*):$")  # of arguments, flags and groups of commands
 INDENT = " " * 20  # what continues an entry stands further right
 AT_HEADING = {"Exit codes": "EXIT STATUS", "Example": "EXAMPLES", "Examples": "EXAMPLES"}
+NOT_COMMANDS = {"ARGUMENTS", "FLAGS"}
 
 Help = Callable[..., str]
 
@@ -26,7 +27,7 @@ class Page:
     summary: str
     usage: str
     entries: dict[str, list[tuple[str, str]]]  # by section: what is written, and what it means
-    rest: list[str]  # what stands below the options
+    rest: list[str]  # what it says of itself, and examples
 
     @property
     def name(self) -> str:
@@ -34,7 +35,8 @@ class Page:
 
     @property
     def subcommands(self) -> list[str]:
-        return [words.split()[0] for words, _ in self.entries.get("SUBCOMMANDS", [])]
+        listed = [entry for section, entries in self.entries.items() if section not in NOT_COMMANDS for entry in entries]
+        return [words.split()[0] for words, _ in listed]
 
 
 def parse(words: tuple[str, ...], text: str) -> Page:
@@ -42,23 +44,21 @@ def parse(words: tuple[str, ...], text: str) -> Page:
     start = next((number for number, line in enumerate(lines) if line.startswith("Usage: ")), None)
     if start is None:
         raise Fault(f"the help of `{' '.join(words)}` has no line `Usage: ...`: scripts/release/manual.py reads it")
-    page = Page(words, " ".join(lines[:start]).rstrip("."), lines[start].removeprefix("Usage: "), {}, [])
+    page = Page(words, " ".join(lines[:start]).strip().rstrip("."), lines[start].removeprefix("Usage: "), {}, [])
+    has_commands = " COMMAND" in page.usage
     section = None
-    for number, line in enumerate(lines[start + 1 :], start + 1):
+    for line in lines[start + 1 :]:
         heading = HEADING.match(line)
-        if heading:
+        if heading and (heading.group(1).upper() in NOT_COMMANDS or (has_commands and heading.group(1) not in AT_HEADING)):
             section = heading.group(1).upper()
             page.entries[section] = []
-        elif not line.strip():
-            continue
         elif section and line.startswith(INDENT) and page.entries[section]:
             what, meaning = page.entries[section][-1]
             page.entries[section][-1] = (what, f"{meaning} {line.strip()}".strip())
         elif section and (entry := ENTRY.match(line)):
             page.entries[section].append((entry.group(1), entry.group(2) or ""))
-        else:
-            page.rest = lines[number:]
-            break
+        elif section is None or line.strip():
+            page.rest.append(line)
     return page
 
 
@@ -81,8 +81,8 @@ def _entries(page: Page) -> Iterator[str]:
     for section, entries in page.entries.items():
         yield f".SH {section}"
         for what, meaning in entries:
-            variable = VARIABLE.search(what)
-            what = VARIABLE.sub("", what)
+            variable = VARIABLE.search(meaning)
+            meaning = VARIABLE.sub("", meaning)
             yield f".TP\n.B {escape(what)}"
             yield escape(meaning) if meaning else "\\&"
             if variable:
@@ -122,8 +122,8 @@ def render(page: Page, version: str, date: str, names: list[str]) -> str:
         f'.TH {page.name.upper()} 1 "{date}" "mindgate {version}" "mindgate"',
         f".SH NAME\n{page.name} \\- {escape(page.summary)}",
         f".SH SYNOPSIS\n.B {escape(page.usage)}",
-        *_entries(page),
         *_rest(page.rest),
+        *_entries(page),
     ]
     if near:
         parts.append(".SH SEE ALSO\n" + ",\n".join(f"\\fB{escape(name)}\\fR(1)" for name in near))

@@ -41,10 +41,8 @@ TEST(Complete, CommandsFlagsValuesAndFiles) {
     const char* want;
   } cases[] = {
       {{""},
-       "apply explain test simulate config kinds webhook watch deploy delete status what-if "
-       "snapshot "
-       "release-gates release-nodes certs doctor version "
-       "completion help :4"},
+       "apply explain test config kinds audit status what-if snapshot doctor deploy delete webhook "
+       "watch certs simulate release-gates release-nodes options completion version help :4"},
       {{"co"}, "config completion :4"},
       {{"config", ""}, "validate schema defaults :4"},
       {{"config", "schema", ""}, "config suite scenario :4"},
@@ -52,11 +50,8 @@ TEST(Complete, CommandsFlagsValuesAndFiles) {
       {{"certs", "rotate", "--output", ""}, "text json :4"},
       {{"config", "validate", ""}, ":0"},
       {{"help", ""},
-       "apply explain test simulate config kinds webhook watch deploy delete status what-if "
-       "snapshot "
-       "release-gates release-nodes "
-       "certs doctor version "
-       "completion help :4"},
+       "apply explain test config kinds audit status what-if snapshot doctor deploy delete webhook "
+       "watch certs simulate release-gates release-nodes options completion version help :4"},
       {{"help", "config", "v"}, "validate :4"},
       {{"apply", "--na"}, "--namespace --namespace-labels :4"},
       {{"apply", "-f", "x", "--output", ""},
@@ -81,11 +76,8 @@ TEST(Complete, CommandsFlagsValuesAndFiles) {
       {{"explain", "scheduler-n"}, "scheduler-not-volcano scheduler-name :4"},
       {{"explain", "MG050", "MG103"}, "MG103 :4"},
       {{"nothing", ""},
-       "apply explain test simulate config kinds webhook watch deploy delete status what-if "
-       "snapshot "
-       "release-gates release-nodes "
-       "certs doctor version "
-       "completion help :4"},
+       "apply explain test config kinds audit status what-if snapshot doctor deploy delete webhook "
+       "watch certs simulate release-gates release-nodes options completion version help :4"},
   };
   for (const auto& c : cases) EXPECT_EQ(Offered(c.words), c.want) << c.words.back();
   EXPECT_THAT(Cli({"__complete", "explain", "MG050"}).out,

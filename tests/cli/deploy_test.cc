@@ -344,7 +344,7 @@ TEST(DeployFunction, WithoutArgumentsMindgateIsAFunction) {
   EXPECT_EQ(done.code, kExitDone);
   EXPECT_EQ(done.out, Cli({"deploy", "--function"}, list).out);
   EXPECT_EQ(Cli({}).code, kExitUnusable);
-  EXPECT_THAT(Cli({}).err, HasSubstr("mindgate [OPTIONS]"));
+  EXPECT_THAT(Cli({}).err, HasSubstr("mindgate COMMAND [flags]"));
   const AtTerminal typed({}, list);
   EXPECT_EQ(typed.code, kExitUnusable);
   EXPECT_EQ(typed.err, Cli({}).err);

@@ -25,7 +25,7 @@ struct Program {
          {AddApply,   AddExplain,  AddTest,         AddSimulate,     AddConfig, AddKinds,
           AddWebhook, AddWatch,    AddDeploy,       AddDelete,       AddStatus, AddAudit,
           AddWhatIf,  AddSnapshot, AddReleaseGates, AddReleaseNodes, AddCerts,  AddDoctor,
-          AddVersion, AddHelp,     AddCompletion}) {
+          AddVersion, AddHelp,     AddCompletion,   AddOptions}) {
       add(app, io, exit_code);
     }
   }
@@ -100,8 +100,8 @@ TEST(Environment, TheTestKnowsAllCommands) {
   std::set<std::string> listed;
   bool below = false;
   for (std::string line; std::getline(help, line);) {
-    if (line.starts_with("Subcommands:")) {
-      below = true;
+    if (line == "Manifests:" || line == "Flags:") {
+      below = line != "Flags:";
     } else if (below && line.starts_with("  ") && line.size() > 2 && line[2] != ' ') {
       listed.insert(line.substr(2, line.find(' ', 2) - 2));
     }

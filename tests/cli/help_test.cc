@@ -72,7 +72,7 @@ TEST(Help, OfEveryCommandIsAFile) {
 }
 
 // What one call is to do, which a variable would make every call do.
-const std::set<std::string> kWithoutVariable = {"--dev", "-A,--all-namespaces", "-w,--watch",
+const std::set<std::string> kWithoutVariable = {"--help", "--dev", "--all-namespaces", "--watch",
                                                 "--dry-run"};
 
 TEST(Help, HasExamplesAndVariables) {
@@ -82,13 +82,16 @@ TEST(Help, HasExamplesAndVariables) {
     SCOPED_TRACE(Join(command, " "));
     EXPECT_THAT(help, HasSubstr("Example"));
     EXPECT_THAT(help, HasSubstr("  mindgate " + command.front()));
-    std::istringstream lines(help);
-    for (std::string line; std::getline(lines, line);) {
-      const std::string flag =
-          line.substr(0, line.find(' ', 2)).substr(std::min<size_t>(2, line.size()));
-      if (line.starts_with("  -") && flag != "-h,--help" && !kWithoutVariable.contains(flag)) {
-        EXPECT_THAT(line, HasSubstr("(Env:MINDGATE_"));
+    // Each flag from its name to the next one, or to the end of its section.
+    for (size_t at = help.find("\n  -"); at != std::string::npos;) {
+      const size_t next = std::min(help.find("\n  -", at + 1), help.find("\n\n", at + 1));
+      const std::string entry = help.substr(at, next - at);
+      const size_t name = entry.find("--");
+      const std::string flag = entry.substr(name, entry.find_first_of(" \n", name) - name);
+      if (!kWithoutVariable.contains(flag)) {
+        EXPECT_THAT(entry, HasSubstr("[$MINDGATE_"));
       }
+      at = help.find("\n  -", at + 1);
     }
   }
 }

@@ -67,8 +67,8 @@ TEST(Hints, NameTheVariableThatIsWrong) {
 }
 
 TEST(Hints, ProposeCommandsThatExist) {
-  for (const char* word : {"audit", "check", "diff", "fix", "get", "init", "inject", "lint",
-                           "render", "run", "server", "template", "validate", "why"}) {
+  for (const char* word : {"check", "diff", "fix", "get", "init", "inject", "lint", "render", "run",
+                           "server", "template", "validate", "why"}) {
     const std::string hint = Cli({word}).err;
     const size_t at = hint.find("write `mindgate ");
     ASSERT_NE(at, std::string::npos) << hint;

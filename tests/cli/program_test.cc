@@ -97,12 +97,11 @@ TEST(Program, TheNameItIsCalledByShowsInHelpOnly) {
   const Workspace workspace;
   std::filesystem::create_symlink(kBinary, "kubectl-mindgate");
   EXPECT_EQ(Shell("./kubectl-mindgate version").out, Shell(kBinary + " version").out);
-  EXPECT_THAT(Shell(kBinary + " apply --help").out,
-              HasSubstr("\nUsage: mindgate apply [OPTIONS]\n"));
+  EXPECT_THAT(Shell(kBinary + " apply --help").out, HasSubstr("\nUsage: mindgate apply [flags]\n"));
   EXPECT_THAT(Shell("./kubectl-mindgate apply --help").out,
-              HasSubstr("\nUsage: kubectl mindgate apply [OPTIONS]\n"));
+              HasSubstr("\nUsage: kubectl mindgate apply [flags]\n"));
   EXPECT_THAT(Shell("./kubectl-mindgate config --help").out,
-              HasSubstr("\nUsage: kubectl mindgate config [OPTIONS] SUBCOMMAND\n"));
+              HasSubstr("\nUsage: kubectl mindgate config COMMAND [flags]\n"));
   EXPECT_EQ(Shell("./kubectl-mindgate aply 2>&1").out,
             "error: unknown command \"aply\"\nhint: did you mean \"apply\"?\n");
   EXPECT_EQ(Shell("./kubectl-mindgate test --bogus 2>&1").out,
