@@ -146,7 +146,8 @@ TEST(Links, OfAllDocumentsExist) {
        {"README.md", "docs/user-guide.md", "docs/operations.md", "docs/HACKING.md",
         "docs/faults.md", "docs/deploy.md", "docs/what-if.md", "docs/audit.md",
         "docs/not-checked.md", "docs/install.md", "docs/versions.md", "docs/keys.md",
-        "docs/rules.md", "docs/mutators.md", "CHANGELOG.md"}) {
+        "docs/rules.md", "docs/mutators.md", "docs/comparison.md", "docs/faq.md",
+        "docs/glossary.md", "CHANGELOG.md"}) {
     const std::string text = ReadSource(name);
     const auto folder = std::filesystem::path(name).parent_path();
     for (size_t at = 0; (at = text.find("](", at)) != std::string::npos;) {
