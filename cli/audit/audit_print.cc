@@ -50,8 +50,8 @@ void PrintLosses(const audit::Audit& audit, const Paint& paint, std::ostream& ou
     std::vector<TableCell> row = {name};
     for (const Recovery recovery : kRecoveries) {
       const auto count = std::count_if(audit.workloads.begin(), audit.workloads.end(),
-                                       [&, kind = kind](const Workload& workload) {
-                                         const auto& effect = workload.losses.*kind;
+                                       [recovery, of = kind](const Workload& workload) {
+                                         const auto& effect = workload.losses.*of;
                                          return effect && effect->recovery == recovery;
                                        });
       row.emplace_back(std::to_string(count));
