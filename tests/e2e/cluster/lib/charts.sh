@@ -34,7 +34,7 @@ volcano_secret() {
 
 # install_crds: those of tests/fixtures/crds; where LWS and Volcano run, their charts bring theirs, which fit that version.
 install_crds() {
-  local files=("$crds"/{aibrix,mind-cluster,ome}/*.yaml)
+  local files=("$crds"/{aibrix,mind-cluster,ome,policy-reports}/*.yaml)
   [ "$mode" = full ] || files+=("$crds"/{lws,volcano}/*.yaml)
   kubectl create --validate=false --output name "${files[@]/#/--filename=}" |
     xargs "$run/bin/kubectl" --kubeconfig "$run/kubeconfig" wait --for condition=Established --timeout 60s
