@@ -163,10 +163,10 @@ class Auditor {
 
   bool IsWanted(Kind kind, const Value& object) const {
     if (!options_.kinds.Has(kind)) return false;
-    if (!options_.selector) return true;
+    if (options_.selector.is_null()) return true;
     const Value* labels = json::FindPath(object, {"metadata", "labels"});
     const json::Json tree = labels == nullptr ? json::Json() : json::TreeOf(*labels);
-    return kube::Selects(&*options_.selector, &tree);
+    return kube::Selects(&options_.selector, &tree);
   }
 
   void Judge(Kind kind, const Value& object) {
@@ -194,7 +194,7 @@ class Auditor {
     input.object = &object;
     const offline::Decision decision = decider_->Decide(input);
     if (decision.verdict.outcome == admission::Outcome::kIgnored) return;
-    Count(decision.verdict.outcome);
+    tally_.counts.Add(decision.verdict.outcome);
     Workload workload{.api_version = decision.api_version,
                       .kind = decision.kind,
                       .ns = decision.ns,
@@ -213,23 +213,6 @@ class Auditor {
   // Stands for a file in reports.
   static std::string PlaceOf(const std::string& ns) {
     return ns.empty() ? "cluster" : "namespaces/" + ns;
-  }
-
-  void Count(admission::Outcome outcome) {
-    switch (outcome) {
-      case admission::Outcome::kAdmitted:
-        ++tally_.counts.admitted;
-        break;
-      case admission::Outcome::kDenied:
-        ++tally_.counts.denied;
-        break;
-      case admission::Outcome::kError:
-        ++tally_.counts.errors;
-        break;
-      case admission::Outcome::kIgnored:
-        ++tally_.counts.ignored;
-        break;
-    }
   }
 
   void Describe(const Value& object, Workload& workload) const {

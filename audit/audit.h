@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <functional>
 #include <map>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,8 +23,8 @@ namespace mindgate::audit {
 struct AuditOptions {
   std::string ns{};  // empty: all namespaces, and objects that are in none
   schemas::KindSet kinds = schemas::kEveryKind;
-  std::optional<json::Json> selector{};  // of labels (kube/label_selector.h)
-  bool strict = false;                   // warnings deny
+  json::Json selector{};  // of labels (kube/label_selector.h); null: all
+  bool strict = false;    // warnings deny
   Time now{};
 };
 

@@ -95,12 +95,12 @@ std::string HelmHint(const Skipped& skipped) {
          " | mindgate apply -f - -o table` checks the output of the chart";
 }
 
-bool IsSelected(const InputObject& input, const Json* selector) {
+bool IsSelected(const InputObject& input, const Json& selector) {
   const json::Value* object = input.object != nullptr ? input.object : input.old_object;
   if (object == nullptr) return true;
   const json::Value* labels = json::FindPath(object, {"metadata", "labels"});
   const Json tree = labels == nullptr ? Json() : json::TreeOf(*labels);
-  return kube::Selects(selector, &tree);
+  return kube::Selects(&selector, &tree);
 }
 
 // Reads all inputs; kustomizations come after files.
@@ -134,6 +134,15 @@ void PrintSkipped(const Skipped& skipped, std::ostream& err) {
   if (skipped.templates > 0) err << "hint: " << HelmHint(skipped) << "\n";
 }
 
+std::optional<Json> ReadSelector(const std::string& text, std::ostream& err) {
+  if (text.empty()) return Json();
+  auto selector = kube::ParseLabelSelector(text);
+  if (selector) return *std::move(selector);
+  PrintError(err, "--selector " + Quote(text) + ": " + selector.error().message(),
+             "for example -l 'app=chat,tier in (web,api),!canary'");
+  return std::nullopt;
+}
+
 std::optional<schemas::Config> LoadConfigFile(const std::string& path, std::ostream& err) {
   if (path.empty()) return schemas::Config();
   const auto text = ReadFile(path);
@@ -158,16 +167,8 @@ std::optional<Evaluation> Evaluate(const InputOptions& options,
                "give files, folders, URLs or - with -f, or a kustomization with -k");
     return std::nullopt;
   }
-  std::optional<Json> selector;
-  if (!options.selector.empty()) {
-    auto parsed = kube::ParseLabelSelector(options.selector);
-    if (!parsed) {
-      PrintError(err, "--selector " + Quote(options.selector) + ": " + parsed.error().message(),
-                 "for example -l 'app=chat,tier in (web,api),!canary'");
-      return std::nullopt;
-    }
-    selector = *std::move(parsed);
-  }
+  const auto selector = ReadSelector(options.selector, err);
+  if (!selector) return std::nullopt;
   const auto request = ReadRequestOptions(options, err);
   if (!request) return std::nullopt;
   const auto config = LoadConfigFile(options.config_file, err);
@@ -189,7 +190,7 @@ std::optional<Evaluation> Evaluate(const InputOptions& options,
   const Decider decider(inputs, *old_objects, *request, *config, admission_options);
   for (const InputObject& input : inputs) {
     // Objects that are not selected still resolve references: a service finds its runtime.
-    if (selector && !IsSelected(input, &*selector)) continue;
+    if (!IsSelected(input, *selector)) continue;
     evaluation.decisions.push_back(decider.Decide(input));
   }
   if (evaluation.decisions.empty()) {

@@ -41,6 +41,9 @@ std::optional<Evaluation> Evaluate(const InputOptions& options,
                                    const admission::Options& admission_options, std::istream& in,
                                    std::ostream& err);
 
+// What -l selects; null: everything. Nothing if the text is not a label selector; `err` says why.
+std::optional<json::Json> ReadSelector(const std::string& text, std::ostream& err);
+
 // The configuration in a file, the defaults for an empty path. Nothing if it is invalid; `err` says
 // why.
 std::optional<schemas::Config> LoadConfigFile(const std::string& path, std::ostream& err);

@@ -121,16 +121,27 @@ bool ReportedObject::Has(FindingLevel level) const {
                      [level](const ReportedFinding& finding) { return finding.level == level; });
 }
 
+void OutcomeCounts::Add(admission::Outcome outcome) {
+  switch (outcome) {
+    case admission::Outcome::kAdmitted:
+      ++admitted;
+      break;
+    case admission::Outcome::kDenied:
+      ++denied;
+      break;
+    case admission::Outcome::kError:
+      ++errors;
+      break;
+    case admission::Outcome::kIgnored:
+      ++ignored;
+      break;
+  }
+}
+
 OutcomeCounts CountsOf(const std::vector<Decision>& decisions) {
-  const auto count = [&decisions](admission::Outcome outcome) {
-    return static_cast<size_t>(std::count_if(
-        decisions.begin(), decisions.end(),
-        [outcome](const Decision& decision) { return decision.verdict.outcome == outcome; }));
-  };
-  return {.admitted = count(admission::Outcome::kAdmitted),
-          .denied = count(admission::Outcome::kDenied),
-          .errors = count(admission::Outcome::kError),
-          .ignored = count(admission::Outcome::kIgnored)};
+  OutcomeCounts counts;
+  for (const Decision& decision : decisions) counts.Add(decision.verdict.outcome);
+  return counts;
 }
 
 std::string CountsText(const OutcomeCounts& counts) {

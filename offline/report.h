@@ -60,6 +60,8 @@ struct OutcomeCounts {
   size_t denied = 0;
   size_t errors = 0;
   size_t ignored = 0;
+
+  void Add(admission::Outcome outcome);
 };
 
 OutcomeCounts CountsOf(const std::vector<Decision>& decisions);

@@ -21,7 +21,6 @@
 #include "cli/manifests/report_formats.h"
 #include "cli/status/snapshot.h"
 #include "cli/status/status.h"
-#include "kube/label_selector.h"
 #include "offline/evaluate.h"
 
 namespace mindgate::cli {
@@ -54,15 +53,9 @@ std::optional<audit::AuditOptions> ReadOptions(const AuditCommandOptions& option
       read.kinds = read.kinds | kinds;
     }
   }
-  if (!options.selector.empty()) {
-    auto parsed = kube::ParseLabelSelector(options.selector);
-    if (!parsed) {
-      PrintError(io.err, "--selector " + Quote(options.selector) + ": " + parsed.error().message(),
-                 "for example -l 'app=chat,tier in (web,api),!canary'");
-      return std::nullopt;
-    }
-    read.selector = *std::move(parsed);
-  }
+  auto selector = offline::ReadSelector(options.selector, io.err);
+  if (!selector) return std::nullopt;
+  read.selector = *std::move(selector);
   return read;
 }
 
