@@ -13,6 +13,7 @@
 #include "offline/decide.h"
 #include "schemas/raw_objects.h"
 #include "schemas/workload.h"
+#include "what_if/snapshot_fields.h"
 
 namespace mindgate::audit {
 namespace {
@@ -23,26 +24,6 @@ using schemas::KindInfo;
 
 // Longer than any chain of controllers.
 constexpr int kMaxOwners = 16;
-
-// Half of many objects, and nothing that a decision reads.
-Value WithoutManagedFields(const Value& object, json::Arena& rows) {
-  const auto without = [&rows](const Value& from, std::string_view key, const Value* instead) {
-    auto* const members = rows.Row<json::Member>(from.size());
-    size_t count = 0;
-    for (const json::Member& member : from.members()) {
-      if (member.key != key) {
-        members[count++] = member;
-      } else if (instead != nullptr) {
-        members[count++] = {member.key, *instead};
-      }
-    }
-    return Value::OfMembers({members, count});
-  };
-  const Value* metadata = json::Find(object, "metadata");
-  if (!json::IsObject(metadata)) return object;
-  const Value kept = without(*metadata, "managedFields", nullptr);
-  return without(object, "metadata", &kept);
-}
 
 std::string OwnerTitle(const Value& controller) {
   return json::TextAt(controller, {"kind"}) + "/" + json::TextAt(controller, {"name"});
@@ -150,9 +131,8 @@ class Auditor {
           collection.resource, [&] { documents_.resize(before); },
           [&](const Value& object) {
             if (!IsReference(object)) return;
-            json::Arena rows(4 * 1024);
-            documents_.push_back(std::make_unique<json::Document>(
-                json::Document::CopyOf(WithoutManagedFields(object, rows))));
+            documents_.push_back(
+                std::make_unique<json::Document>(what_if::WholeEntry(object, collection.resource)));
           });
     }
     for (const auto& document : documents_) {

@@ -144,8 +144,7 @@ int RunAudit(const AuditCommandOptions& options, Streams& io) {
     PrintPolicyReports(audit, io.out);
     return exit_code;
   }
-  const auto reports = ReportFormats();
-  if (std::find(reports.begin(), reports.end(), options.output.word) != reports.end()) {
+  if (IsReportFormat(options.output.word)) {
     PrintReport(options.output.word, ReportOf(audit), io.out);
     return exit_code;
   }

@@ -70,10 +70,6 @@ size_t CountLevels(const Workload& workload, FindingLevel least, FindingLevel mo
       [&](const auto& finding) { return finding.level >= least && finding.level <= most; }));
 }
 
-TableCell NumberCell(size_t count, Color color) {
-  return count == 0 ? TableCell("0") : TableCell(std::to_string(count), color);
-}
-
 void PrintWorkloads(const audit::Audit& audit, const Paint& paint, std::ostream& out) {
   std::vector<TableCell> header = {"WORKLOAD"};
   if (audit.supposed) {
@@ -90,10 +86,10 @@ void PrintWorkloads(const audit::Audit& audit, const Paint& paint, std::ostream&
       row.push_back(EffectCell(workload.losses.card));
       row.push_back(EffectCell(workload.losses.node));
     }
-    row.push_back(NumberCell(CountLevels(workload, FindingLevel::kDenied, FindingLevel::kError),
-                             Color::kRed));
-    row.push_back(NumberCell(CountLevels(workload, FindingLevel::kWarning, FindingLevel::kWarning),
-                             Color::kYellow));
+    row.push_back(
+        CountCell(CountLevels(workload, FindingLevel::kDenied, FindingLevel::kError), Color::kRed));
+    row.push_back(CountCell(CountLevels(workload, FindingLevel::kWarning, FindingLevel::kWarning),
+                            Color::kYellow));
     row.emplace_back(std::to_string(workload.judged.changes));
     table.Add(std::move(row));
   }

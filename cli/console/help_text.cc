@@ -32,7 +32,6 @@ std::string Entry(const std::string& what, const std::string& meaning) {
 std::string TypeOf(const CLI::Option& option) {
   if (option.get_items_expected_max() == 0) return "";
   std::string type = option.get_type_name();
-  // A range follows the kind of the value: "INT in [1 - 36500]".
   return type.empty() || type == "TEXT" ? "VALUE" : type;
 }
 

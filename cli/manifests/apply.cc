@@ -56,8 +56,7 @@ int RunApply(const ApplyOptions& options, Streams& io) {
   // GitHub's runner also reads workflow commands from standard error, where an excerpt of a
   // manifest may look like one.
   const bool quiet = output.Is("github");
-  const auto reports = ReportFormats();
-  const bool is_report = std::find(reports.begin(), reports.end(), output.word) != reports.end();
+  const bool is_report = IsReportFormat(output.word);
   if (!quiet && (!output.Is("table") || options.summary)) PrintFaults(decisions, io.err);
   const Printers printers = {
       .document =

@@ -26,6 +26,12 @@ constexpr std::array<ReportFormat, 5> kReportFormats = {{
     {"html", [](const offline::Report& report, std::ostream& out) { out << ReportPage(report); }},
 }};
 
+const ReportFormat* FindFormat(std::string_view format) {
+  const auto* const found = std::find_if(kReportFormats.begin(), kReportFormats.end(),
+                                         [format](const auto& one) { return one.name == format; });
+  return found == kReportFormats.end() ? nullptr : found;
+}
+
 }  // namespace
 
 std::vector<std::string> ReportFormats() {
@@ -35,10 +41,11 @@ std::vector<std::string> ReportFormats() {
 }
 
 void PrintReport(std::string_view format, const offline::Report& report, std::ostream& out) {
-  const auto* const found = std::find_if(kReportFormats.begin(), kReportFormats.end(),
-                                         [format](const auto& one) { return one.name == format; });
-  if (found != kReportFormats.end()) found->print(report, out);
+  const ReportFormat* const found = FindFormat(format);
+  if (found != nullptr) found->print(report, out);
 }
+
+bool IsReportFormat(std::string_view format) { return FindFormat(format) != nullptr; }
 
 std::string FieldMessage(const offline::ReportedFinding& finding) {
   return (finding.field.empty() ? "" : finding.field + ": ") + finding.message;

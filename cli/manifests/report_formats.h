@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/console/output.h"
 #include "cli/console/paint.h"
 #include "cli/manifests/junit.h"
 #include "offline/report.h"
@@ -16,6 +17,7 @@ namespace mindgate::cli {
 
 // "sarif", "junit", "github", "gitlab" and "html", in the order of help.
 std::vector<std::string> ReportFormats();
+bool IsReportFormat(std::string_view format);
 
 // `format` is one of them; nothing is printed for any other.
 void PrintReport(std::string_view format, const offline::Report& report, std::ostream& out);
@@ -52,6 +54,9 @@ std::vector<FindingCounts> CountsByFile(const offline::Report& report);
 // By another name for each object: `names` has as many as the report has objects.
 std::vector<FindingCounts> CountsBy(const offline::Report& report,
                                     const std::vector<std::string>& names);
+
+// A count in a table: in `color` unless it is 0.
+TableCell CountCell(size_t count, Color color);
 
 // A table of them; `title` stands over their names.
 void PrintCounts(const std::string& title, const std::vector<FindingCounts>& all,

@@ -50,11 +50,11 @@ std::vector<FindingCounts> WorstFirst(std::map<std::string, FindingCounts> by_na
   return sorted;
 }
 
+}  // namespace
+
 TableCell CountCell(size_t count, Color color) {
   return count == 0 ? TableCell("0") : TableCell(std::to_string(count), color);
 }
-
-}  // namespace
 
 void PrintCounts(const std::string& title, const std::vector<FindingCounts>& all,
                  const Paint& paint, std::ostream& out) {
