@@ -91,7 +91,7 @@ def type_into(root: pathlib.Path, command: str) -> subprocess.CompletedProcess[s
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         env={"HOME": "/root", "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LANG": "C.UTF-8"},
-        timeout=1800,
+        timeout=3000,  # all of mindgate is compiled, with what the tests of the cluster leave of two cores
     )
 
 

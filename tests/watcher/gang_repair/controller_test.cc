@@ -159,6 +159,7 @@ struct GangRepairController : ::testing::Test {
   std::atomic<bool> leading = true;
   DecisionLog decisions{clock, logger, recorder};
   std::unique_ptr<PodInformer> pod_informer;
+  std::atomic<size_t> pods_followed = 0;  // that the controller knows of
   std::unique_ptr<Controller> controller;
   std::jthread following;
   std::jthread thread;  // last: it ends before what it uses
@@ -188,8 +189,22 @@ struct GangRepairController : ::testing::Test {
                               return Term(clock.WallNow(), [this] { return leading.load(); }, {});
                             },
                             .mode = mode});
+    CountPods();
     following = std::jthread([this](const std::stop_token& stop) { pod_informer->Run(stop); });
     thread = std::jthread([this](const std::stop_token& stop) { controller->Run(stop); });
+  }
+  // After the controller: who subscribed first is called first.
+  void CountPods() {
+    pods_followed = 0;
+    PodInformer::Subscription<int> subscription;
+    subscription.wanted = [] { return true; };
+    subscription.project = [](const json::Value&) { return std::make_shared<const int>(0); };
+    subscription.changed = [this](const PodInformer::Ptr<int>& before,
+                                  const PodInformer::Ptr<int>& after) {
+      if (!before) ++pods_followed;
+      if (!after) --pods_followed;
+    };
+    pod_informer->Subscribe<int>(std::move(subscription));
   }
   void Stop() {
     thread.request_stop();
@@ -513,6 +528,8 @@ TEST_F(GangRepairController, OnlyALeaderWrites) {
   other.PutSettled();
   other.PutGroup(2, {{kMarker, "1"}});
   EXPECT_TRUE(Eventually([&] { return controller->counts().marked == 3; })) << "it is followed";
+  // Of chat, of the one that settled, and of the other.
+  ASSERT_TRUE(Eventually([&] { return pods_followed == 7 + 5 + 4; }));
   EXPECT_EQ(server.Count(kWrites), 0u);
   Lead(true);
   EXPECT_TRUE(Has(rollout.GroupOf(2), "3", "1,3"));
