@@ -62,6 +62,12 @@ Result<void> WriteTemporary(int folder, const FileToWrite& file) {
   const FileDescriptor out(
       ::openat(folder, name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (!out.valid()) return FailBecause(file.name + " cannot be written", errno);
+  // Only root may give a file away: then it stays ours.
+  if ((file.owner >= 0 || file.group >= 0) &&
+      ::fchown(out.get(), static_cast<uid_t>(file.owner), static_cast<gid_t>(file.group)) != 0 &&
+      errno != EPERM) {
+    return FailBecause(file.name + " cannot be written", errno);
+  }
   if (!WriteAll(out.get(), file.text) || ::fchmod(out.get(), file.mode) != 0 ||
       ::fsync(out.get()) != 0) {
     return FailBecause(file.name + " cannot be written", errno);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,6 +29,9 @@ struct FileToWrite {
   std::string name;  // within the folder
   std::string text;
   unsigned mode = 0644;
+  // Whose the file shall be, as far as we may give it away; -1: ours.
+  int64_t owner = -1;
+  int64_t group = -1;
 };
 
 // Replaces files of one folder. Each is old or new and never half, also after a power cut: all are

@@ -79,6 +79,15 @@ std::optional<std::string_view> NearestOf(std::string_view word,
   return NearestOf(word, views);
 }
 
+bool MeansOnly(std::string_view word, std::string_view candidate,
+               std::span<const std::string_view> candidates) {
+  if (EqualIgnoreCase(word, candidate)) return true;
+  std::vector<std::string_view> others(candidates.begin(), candidates.end());
+  std::erase(others, candidate);
+  return NearestOf(word, std::span<const std::string_view>(others)) == std::nullopt &&
+         std::find(others.begin(), others.end(), word) == others.end();
+}
+
 bool EqualIgnoreCase(std::string_view a, std::string_view b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(),
                     [](char x, char y) { return Lower(x) == Lower(y); });

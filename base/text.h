@@ -26,6 +26,10 @@ std::optional<std::string_view> NearestOf(std::string_view word,
 std::optional<std::string_view> NearestOf(std::string_view word,
                                           std::span<const std::string> candidates);
 
+// Whether the word can mean no other candidate: it is this one ignoring case, or no other is near.
+bool MeansOnly(std::string_view word, std::string_view candidate,
+               std::span<const std::string_view> candidates);
+
 inline bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 bool EqualIgnoreCase(std::string_view a, std::string_view b);
 std::string ToLower(std::string_view text);

@@ -73,6 +73,15 @@ TEST(EditDistance, LooksAtTheFirst64CharactersOnly) {
   EXPECT_EQ(EditDistance(long_a, long_a + "c"), 0);
 }
 
+TEST(MeansOnly, OneCandidateAndNoOther) {
+  constexpr std::string_view kWords[] = {"on", "off", "force", "Forced"};
+  EXPECT_TRUE(MeansOnly("ON", "on", kWords));
+  EXPECT_TRUE(MeansOnly("forcee", "force", std::span(kWords).first(3)));
+  EXPECT_FALSE(MeansOnly("of", "off", kWords));  // "on" is as near
+  EXPECT_FALSE(MeansOnly("forcee", "force", kWords));
+  EXPECT_FALSE(MeansOnly("off", "on", kWords));
+}
+
 TEST(NearestOf, FindsWhatAPersonMeant) {
   struct Case {
     std::string_view word;
