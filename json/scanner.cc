@@ -49,8 +49,8 @@ bool IsScalar(char c) {
 // Each step returns false after it has noted a fault.
 class Scanner {
  public:
-  Scanner(std::string_view text, const Limits& limits, Positions* places)
-      : text_(text), limits_(limits), places_(places) {
+  Scanner(std::string_view text, const Limits& limits, Positions* places, Outline* outline)
+      : text_(text), limits_(limits), places_(places), outline_(outline) {
     if (places_ != nullptr) lines_.emplace(text_);
   }
 
@@ -77,6 +77,7 @@ class Scanner {
     bool object = false;
     bool empty = true;      // nothing read in it so far
     size_t node = 0;        // its number in places_
+    size_t outlined = 0;    // its number in outline_
     size_t count = 0;       // items read
     std::vector<Key> keys;  // the last one is the current member's
   };
@@ -130,6 +131,23 @@ class Scanner {
     return places_->Add(parent.node, std::string(key.text), lines_->At(container ? key.at : at_));
   }
 
+  // What begins here; its number in outline_.
+  size_t Begin(TextNode::Kind kind) {
+    if (outline_ == nullptr) return 0;
+    TextNode& node = outline_->emplace_back();
+    node.kind = kind;
+    node.flow = kind != TextNode::Kind::kScalar;
+    node.first_byte = at_;
+    return outline_->size() - 1;
+  }
+
+  // It ends before this place.
+  void End(size_t outlined) {
+    if (outline_ == nullptr) return;
+    (*outline_)[outlined].end = at_;
+    (*outline_)[outlined].next = static_cast<uint32_t>(outline_->size());
+  }
+
   bool Value() {
     if (++values_ > limits_.elements) return BeyondLimit(TooMany(limits_));
     const char c = Peek();
@@ -138,11 +156,19 @@ class Scanner {
       Frame frame;
       frame.object = c == '{';
       frame.node = Note(true);
+      frame.outlined = Begin(frame.object ? TextNode::Kind::kMapping : TextNode::Kind::kSequence);
       open_.push_back(std::move(frame));
       ++at_;
       return true;
     }
     Note(false);
+    const size_t outlined = Begin(TextNode::Kind::kScalar);
+    const bool fine = Scalar(c);
+    End(outlined);
+    return fine;
+  }
+
+  bool Scalar(char c) {
     if (c == '"') return String(nullptr);
     if (c == '-' || IsDigit(c)) return Number();
     for (std::string_view word : {"true", "false", "null"}) {
@@ -163,6 +189,7 @@ class Scanner {
       ++at_;
       *more = false;
       if (RepeatedKey(frame) != nullptr) return false;
+      End(frame.outlined);
       open_.pop_back();
       return true;
     }
@@ -199,7 +226,10 @@ class Scanner {
     if (Peek() != '"') return Unexpected("expected a key in double quotes");
     const size_t at = at_;
     key_.clear();
+    const size_t outlined = Begin(TextNode::Kind::kScalar);
     if (!String(&key_)) return false;
+    End(outlined);
+    if (outline_ != nullptr) (*outline_)[outlined].key = key_;
     const std::string_view raw = text_.substr(at + 1, at_ - at - 2);
     frame.keys.push_back({raw == key_ ? raw : escaped_.emplace_back(key_), at});
     SkipSpace();
@@ -356,6 +386,7 @@ class Scanner {
   const std::string_view text_;
   const Limits& limits_;
   Positions* const places_;
+  Outline* const outline_;
   std::optional<Lines> lines_;
   size_t at_ = 0;
   size_t values_ = 0;
@@ -367,13 +398,14 @@ class Scanner {
 
 }  // namespace
 
-std::optional<Issue> Scan(std::string_view text, const Limits& limits, Positions* places) {
+std::optional<Issue> Scan(std::string_view text, const Limits& limits, Positions* places,
+                          Outline* outline) {
   if (text.size() > limits.bytes) return Issue{{}, "", TooLarge(limits.bytes), ""};
   text = WithoutByteOrderMark(text);
   if (const size_t bad = FindBadUtf8(text); bad != std::string_view::npos) {
     return NotUtf8(text, bad);
   }
-  return Scanner(text, limits, places).Run();
+  return Scanner(text, limits, places, outline).Run();
 }
 
 std::optional<Issue> CountValues(std::string_view text, const Limits& limits) {

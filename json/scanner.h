@@ -5,6 +5,7 @@
 
 #include "json/issues.h"
 #include "json/limits.h"
+#include "json/outline.h"
 #include "json/positions.h"
 
 namespace mindgate::json::internal {
@@ -12,8 +13,10 @@ namespace mindgate::json::internal {
 // One pass over JSON text by the letter of RFC 8259 that builds no tree and does not recurse. Gives
 // the first fault, with its place; nothing when Decode would take the text. Slower than Decode by
 // far: it is asked where a fault is, after Decode found that there is one. When `places` is given,
-// it gets the places of all values before the fault.
-std::optional<Issue> Scan(std::string_view text, const Limits& limits, Positions* places);
+// it gets the places of all values before the fault, and so does `outline` of what it is made of
+// (`begin` is left out).
+std::optional<Issue> Scan(std::string_view text, const Limits& limits, Positions* places,
+                          Outline* outline = nullptr);
 
 // The first value beyond the limits of values and depth, of a text that need not be JSON in any
 // other way. Faster than Scan by far, and takes no memory.

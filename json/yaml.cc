@@ -16,6 +16,7 @@
 namespace mindgate::json {
 namespace {
 
+using internal::IsMergeKey;
 using internal::YamlNode;
 using internal::YamlNodes;
 using internal::YamlSchema;
@@ -123,11 +124,6 @@ class YamlTreeBuilder {
       if (!Value(at, {id, place.depth + 1, place.via}, items.emplace_back())) return false;
     }
     return true;
-  }
-
-  bool IsMergeKey(const YamlNode& key) const {
-    return key.kind == YamlNode::Kind::kScalar && key.text == "<<" &&
-           (key.tag == YamlTag::kMerge || (key.tag == YamlTag::kNone && key.plain));
   }
 
   // Adds the members of a mapping. When merging, those that the object has already are left out.

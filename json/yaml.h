@@ -46,4 +46,8 @@ Json ResolveCoreScalar(std::string_view text);
 // has no "---". Bytes that are not UTF-8 become U+FFFD, numbers that are not finite null.
 std::string EncodeYaml(const Json& value);
 
+// The same on one line and with brackets, without its end: {a: b, c: [1, 2]}. Also fits where it
+// stands in the brackets of others.
+std::string EncodeFlowYaml(const Json& value);
+
 }  // namespace mindgate::json

@@ -54,7 +54,7 @@ bool FitsLiteral(std::string_view text) {
 
 class Emitter {
  public:
-  Emitter(std::string& out, bool unicode) {
+  Emitter(std::string& out, bool unicode, bool flow) : flow_(flow) {
     fine_ = yaml_emitter_initialize(&emitter_) == 1;
     if (!fine_) return;
     yaml_emitter_set_output(&emitter_, Append, &out);
@@ -111,12 +111,14 @@ class Emitter {
   void Value(const Json& value, std::vector<Open>& open) {
     yaml_event_t event;
     if (value.is_object()) {
-      Emit(event, yaml_mapping_start_event_initialize(&event, nullptr, nullptr, 1,
-                                                      YAML_BLOCK_MAPPING_STYLE));
+      Emit(event, yaml_mapping_start_event_initialize(
+                      &event, nullptr, nullptr, 1,
+                      flow_ ? YAML_FLOW_MAPPING_STYLE : YAML_BLOCK_MAPPING_STYLE));
       open.push_back({&value, value.cbegin()});
     } else if (value.is_array()) {
-      Emit(event, yaml_sequence_start_event_initialize(&event, nullptr, nullptr, 1,
-                                                       YAML_BLOCK_SEQUENCE_STYLE));
+      Emit(event, yaml_sequence_start_event_initialize(
+                      &event, nullptr, nullptr, 1,
+                      flow_ ? YAML_FLOW_SEQUENCE_STYLE : YAML_BLOCK_SEQUENCE_STYLE));
       open.push_back({&value, value.cbegin()});
     } else if (value.is_string()) {
       Text(value.get_ref<const std::string&>(), /*is_key=*/false);
@@ -156,21 +158,30 @@ class Emitter {
   }
 
   yaml_emitter_t emitter_ = {};
+  const bool flow_;
   bool fine_ = false;
 };
 
-}  // namespace
-
-std::string EncodeYaml(const Json& value) {
+std::string Encode(const Json& value, bool flow) {
   std::string out;
-  Emitter(out, /*unicode=*/true).Document(value);
+  Emitter(out, /*unicode=*/true, flow).Document(value);
   if (!IsSafeText(out)) {
     // With all that is not ASCII as escapes in double quotes: libyaml has no choice in between.
     out.clear();
-    Emitter(out, /*unicode=*/false).Document(value);
+    Emitter(out, /*unicode=*/false, flow).Document(value);
   }
   if (!out.ends_with('\n')) out += '\n';
   return out;
+}
+
+}  // namespace
+
+std::string EncodeYaml(const Json& value) { return Encode(value, /*flow=*/false); }
+
+std::string EncodeFlowYaml(const Json& value) {
+  // As an item: libyaml has other rules for a scalar that is the whole document.
+  const std::string list = Encode(Json::array({value}), /*flow=*/true);
+  return list.substr(1, list.size() - 3);  // "[", "]" and the end of the line
 }
 
 }  // namespace mindgate::json

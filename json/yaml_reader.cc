@@ -103,6 +103,11 @@ std::optional<YamlTag> ParseTag(std::string_view tag) {
 
 }  // namespace
 
+bool IsMergeKey(const YamlNode& key) {
+  return key.kind == YamlNode::Kind::kScalar && key.text == "<<" &&
+         (key.tag == YamlTag::kMerge || (key.tag == YamlTag::kNone && key.plain));
+}
+
 class YamlReader::Stream {
  public:
   Stream(std::string_view text, const Limits& limits)
@@ -138,6 +143,7 @@ class YamlReader::Stream {
     uint32_t node;
     bool mapping;
     bool key_next;
+    uint32_t last;  // of the nodes in it; itself while there is none
   };
 
   // True when a document is complete.
@@ -173,8 +179,7 @@ class YamlReader::Stream {
         return false;
       case YAML_SEQUENCE_END_EVENT:
       case YAML_MAPPING_END_EVENT:
-        nodes_[open_.back().node].end = static_cast<uint32_t>(nodes_.size());
-        open_.pop_back();
+        Close(event);
         return false;
     }
     return false;
@@ -219,10 +224,13 @@ class YamlReader::Stream {
       Fault(at, TooMany(limits_));
       return nullptr;
     }
+    if (!open_.empty()) open_.back().last = static_cast<uint32_t>(nodes_.size());
     YamlNode& node = nodes_.emplace_back();
     node.kind = kind;
     node.at = at;
     node.end = static_cast<uint32_t>(nodes_.size());
+    node.first_byte = static_cast<uint32_t>(offset);
+    node.end_byte = static_cast<uint32_t>(offsets_.At(event.end_mark.index));
     return &node;
   }
 
@@ -299,9 +307,23 @@ class YamlReader::Stream {
     if (node == nullptr || !SetTag(*node, tag, mapping ? YamlTag::kMap : YamlTag::kSeq)) return;
     if (open_.size() >= limits_.depth) return Fault(node->at, TooDeep(limits_));
     node->end = 0;
+    node->flow = mapping ? event.data.mapping_start.style == YAML_FLOW_MAPPING_STYLE
+                         : event.data.sequence_start.style == YAML_FLOW_SEQUENCE_STYLE;
     const auto index = static_cast<uint32_t>(nodes_.size() - 1);
     SetAnchor(anchor, index);
-    open_.push_back({index, mapping, true});
+    open_.push_back({index, mapping, true, index});
+  }
+
+  void Close(const yaml_event_t& event) {
+    const Open& closed = open_.back();
+    YamlNode& node = nodes_[closed.node];
+    node.end = static_cast<uint32_t>(nodes_.size());
+    node.end_byte = nodes_[closed.last].end_byte;
+    if (node.flow) {
+      node.end_byte =
+          std::max(node.end_byte, static_cast<uint32_t>(offsets_.At(event.end_mark.index)));
+    }
+    open_.pop_back();
   }
 
   Issue SyntaxFault() const {

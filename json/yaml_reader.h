@@ -24,11 +24,19 @@ struct YamlNode {
   uint32_t target = 0;  // of an alias
   // The node after this one and all that it holds; 0 while it is still open.
   uint32_t end = 0;
+  // Offsets in the text: from its anchor or tag to behind its last character. A collection without
+  // brackets ends with the last of what it holds, a block scalar with the empty lines after it.
+  uint32_t first_byte = 0;
+  uint32_t end_byte = 0;
+  bool flow = false;  // a collection in brackets
 };
 
 // A document in the order of its text: a collection is followed by what it holds, keys and values
 // by turns.
 using YamlNodes = std::vector<YamlNode>;
+
+// Whether the key merges maps: "<<" as a plain scalar.
+bool IsMergeKey(const YamlNode& key);
 
 // Cuts a YAML stream into documents. Holds to the limits on bytes, depth and values as far as they
 // concern the text itself. Refers to `text`, which must be UTF-8 without a byte order mark.

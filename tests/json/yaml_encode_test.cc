@@ -212,6 +212,23 @@ Json ReadBack(const std::string& yaml) {
   return documents->front().value;
 }
 
+TEST(EncodeFlowYaml, IsOneLineThatFitsInBrackets) {
+  const Json value = {
+      {"a", {1, "b, c", "x\ny", Json::object()}}, {"on", "on"}, {"d", {{"e", true}}}};
+  EXPECT_EQ(EncodeFlowYaml(value), R"({a: [1, 'b, c', "x\ny", {}], d: {e: true}, 'on': 'on'})");
+  EXPECT_EQ(EncodeFlowYaml("a"), "a");
+  EXPECT_EQ(EncodeFlowYaml("a]"), "'a]'");
+  EXPECT_EQ(EncodeFlowYaml("中\t文"), "\"中\\t文\"");
+  EXPECT_EQ(EncodeFlowYaml(nullptr), "null");
+}
+
+RC_GTEST_PROP(EncodeFlowYamlProperty, IsReadBackAsTheSameValue, ()) {
+  const Json value = *AnyJson();
+  const auto decoded = DecodeYaml("[" + EncodeFlowYaml(value) + ", " + EncodeFlowYaml(value) + "]");
+  RC_ASSERT(decoded);
+  RC_ASSERT(decoded->front().value == Json::array({value, value}));
+}
+
 RC_GTEST_PROP(EncodeYamlProperty, IsReadBackAsTheSameValue, ()) {
   const Json value = *AnyJson();
   const std::string yaml = EncodeYaml(value);
