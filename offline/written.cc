@@ -43,8 +43,11 @@ void QuoteAsWritten(const InputObject& input, const json::Value& after,
     if (!finding.fix.ends_with(parsed)) continue;
     const auto written =
         AsWritten(*input.source, *input.document, input.path + finding.path, *value);
+    const bool as_text = finding.right && !finding.right->is_number;
+    if (!written && as_text) finding.right.reset();
     if (!written) continue;
     finding.fix.replace(finding.fix.size() - parsed.size(), parsed.size(), Quote(*written));
+    if (as_text) finding.right->text = *written;
   }
 }
 

@@ -115,9 +115,14 @@ void Check(const Rule& rule, const RuleContext& context, Findings& findings) {
 void Report(const Rule& rule, Mode mode, const RuleContext& context, const Findings& found,
             Judgement& judgement) {
   for (const Findings::Violation& violation : found.violations()) {
-    judgement.findings.push_back({&rule, false, mode, violation.path,
-                                  json::FieldPath(*context.view.object, violation.path),
-                                  violation.message, violation.fix, violation.within});
+    judgement.findings.push_back({.rule = &rule,
+                                  .mode = mode,
+                                  .path = violation.path,
+                                  .field = json::FieldPath(*context.view.object, violation.path),
+                                  .message = violation.message,
+                                  .fix = violation.fix.words,
+                                  .within = violation.within,
+                                  .right = violation.fix.value});
   }
   if (found.dropped() > 0) {
     judgement.findings.push_back({&rule, false, mode, "", "",
@@ -146,8 +151,28 @@ std::string_view SeverityName(Severity severity) {
   return "error";
 }
 
-void Findings::Violate(std::string path, std::string message, std::string fix,
-                       json::Position within) {
+namespace {
+
+std::optional<RightValue> IfCertain(std::string_view text, bool certain) {
+  if (!certain) return std::nullopt;
+  return RightValue{std::string(text)};
+}
+
+}  // namespace
+
+Fix WriteText(std::string_view key, std::string_view text, bool certain) {
+  Fix fix("write " + std::string(key) + ": " + Quote(text));
+  fix.value = IfCertain(text, certain);
+  return fix;
+}
+
+Fix WriteWord(std::string_view key, std::string_view text, bool certain) {
+  Fix fix("write " + std::string(key) + ": " + std::string(text));
+  fix.value = IfCertain(text, certain);
+  return fix;
+}
+
+void Findings::Violate(std::string path, std::string message, Fix fix, json::Position within) {
   if (violations_.size() == kMax) {
     ++dropped_;
     return;

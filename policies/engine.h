@@ -27,6 +27,7 @@ struct Finding {
   std::string fix;
   json::Position within = {};  // in the text at `path`, when that is a document of its own
   bool existed = false;        // the object had it before the update: it does not deny
+  std::optional<RightValue> right = {};  // at `path`: what the fix says to write, for programs
 };
 
 // How one rule fared with one object; for `explain`.

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "json/issues.h"
@@ -24,13 +26,37 @@ enum class Severity {
 
 std::string_view SeverityName(Severity severity);  // "error", "warning", "info"
 
+// The one value that is right at a place, for programs that write it.
+struct RightValue {
+  std::string text;
+  bool is_number = false;  // an integer, else a text
+  bool operator==(const RightValue&) const = default;
+};
+
+// What to write instead of what is there: for people, and where one value alone is right and no
+// choice of the user's is left, for programs.
+struct Fix {
+  Fix(std::string sentence) : words(std::move(sentence)) {}  // NOLINT(google-explicit-constructor)
+  Fix(const char* sentence) : words(sentence) {}             // NOLINT(google-explicit-constructor)
+  Fix(std::string sentence, RightValue right)
+      : words(std::move(sentence)), value(std::move(right)) {}
+
+  std::string words;
+  std::optional<RightValue> value;  // at the place of the violation
+};
+
+// "write KEY: "TEXT"", for people and for programs. Without `certain`, for people alone.
+Fix WriteText(std::string_view key, std::string_view text, bool certain = true);
+// The same without quotes, for values that no one takes for anything but text.
+Fix WriteWord(std::string_view key, std::string_view text, bool certain = true);
+
 // What one rule found in one object. Messages are one sentence without final full stop.
 class Findings {
  public:
   struct Violation {
     std::string path;     // RFC 6901 pointer of the field at fault; where a missing field belongs
     std::string message;  // what is wrong and what happens because of it, the essential part first
-    std::string fix;      // what to write instead
+    Fix fix;              // what to write instead
     // Where in the text at `path` the fault is, when that text is a document of its own.
     json::Position within = {};
   };
@@ -41,7 +67,7 @@ class Findings {
 
   // A second violation of the same place with the same message is dropped, and so is what comes
   // after kMax.
-  void Violate(std::string path, std::string message, std::string fix, json::Position within = {});
+  void Violate(std::string path, std::string message, Fix fix, json::Position within = {});
   // The rule could not be evaluated though it applies; never a pass.
   void Error(std::string message) { errors_.push_back(std::move(message)); }
   // The rule needs another object that is not known here; shown by `explain`.

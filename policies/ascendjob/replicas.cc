@@ -145,8 +145,8 @@ void CheckFramework(const RuleContext& context, Findings& findings) {
   const auto near = NearestOf(*value, kFrameworkNames);
   findings.Violate(
       path, "framework " + Quote(*value) + " is not known to the operator, which fails the job",
-      near ? "write framework: " + std::string(*near)
-           : "write framework: " + OneOf(kFrameworkNames));
+      near ? WriteWord("framework", *near, MeansOnly(*value, *near, kFrameworkNames))
+           : Fix("write framework: " + OneOf(kFrameworkNames)));
 }
 
 void CheckReplicaTypes(const RuleContext& context, Findings& findings) {

@@ -136,11 +136,12 @@ void CheckRestartPolicy(const RuleContext& context, Findings& findings) {
       continue;
     }
     const auto near = NearestOf(*policy, kRestartPolicies);
-    findings.Violate(Child(ReplicaSpecPath(pod), "restartPolicy"),
-                     "restartPolicy " + Quote(*policy) + " of " + std::string(pod.name) +
-                         " is not one that pods can have, so the API server refuses them",
-                     near ? "write restartPolicy: " + std::string(*near)
-                          : "write restartPolicy: Never (or OnFailure, Always, ExitCode)");
+    findings.Violate(
+        Child(ReplicaSpecPath(pod), "restartPolicy"),
+        "restartPolicy " + Quote(*policy) + " of " + std::string(pod.name) +
+            " is not one that pods can have, so the API server refuses them",
+        near ? WriteWord("restartPolicy", *near, MeansOnly(*policy, *near, kRestartPolicies))
+             : Fix("write restartPolicy: Never (or OnFailure, Always, ExitCode)"));
   }
 }
 

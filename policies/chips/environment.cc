@@ -82,8 +82,8 @@ void CheckHostArch(const RuleContext& context, Findings& findings) {
         pod.node_selector.path.Child("host-arch"),
         "no node has host-arch " + Quote(*value) +
             ": MindCluster labels them huawei-arm or huawei-x86, and the pods stay Pending",
-        meant.empty() ? "write huawei-arm or huawei-x86, or leave host-arch out"
-                      : "write host-arch: " + std::string(meant));
+        meant.empty() ? Fix("write huawei-arm or huawei-x86, or leave host-arch out")
+                      : WriteWord("host-arch", meant));
   }
 }
 

@@ -56,11 +56,11 @@ void CheckValues(const RuleContext& context, std::string_view key, Values values
   for (const TextEntry& entry : ReachingLabels(context.view, key)) {
     if (Contains(values, entry.value)) continue;
     const auto nearest = NearestOf(entry.value, offered);
-    findings.Violate(
-        entry.Path(),
-        std::string(key) + " is " + Quote(entry.value) + ", " + std::string(effect) +
-            DidYouMean(entry.value, offered),
-        "write " + std::string(key) + ": " + (nearest ? Quote(*nearest) : OneOf(offered)));
+    findings.Violate(entry.Path(),
+                     std::string(key) + " is " + Quote(entry.value) + ", " + std::string(effect) +
+                         DidYouMean(entry.value, offered),
+                     nearest ? WriteText(key, *nearest, MeansOnly(entry.value, *nearest, offered))
+                             : Fix("write " + std::string(key) + ": " + OneOf(offered)));
   }
 }
 
@@ -109,7 +109,9 @@ void CheckPodReschedulingValue(const RuleContext& context, Findings& findings) {
                      "pod-rescheduling is " + Quote(entry.value) +
                          ", which counts as off: one fault deletes every pod of the group" +
                          DidYouMean(entry.value, kOnOff),
-                     R"(write pod-rescheduling: "on", or "off" if that is what you mean)");
+                     EqualIgnoreCase(entry.value, "on")
+                         ? WriteText(schemas::kPodRescheduling, "on")
+                         : R"(write pod-rescheduling: "on", or "off" if that is what you mean)");
   }
 }
 

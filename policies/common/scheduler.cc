@@ -35,7 +35,7 @@ void CheckMisspelled(const RuleContext& context, Findings& findings) {
     findings.Violate(SchedulerPath(context, pod),
                      "there is no scheduler " + Quote(scheduler) + ", did you mean " +
                          Quote(*meant) + "? No scheduler takes these pods, and they stay Pending",
-                     "write schedulerName: " + std::string(*meant));
+                     WriteWord(kSchedulerName, *meant));
   }
 }
 

@@ -37,12 +37,13 @@ struct MeantValue {
   std::string_view key;
   std::string_view on;
   std::string_view off;
+  bool alone = true;  // there is no other way to turn it on
 };
 constexpr std::array<MeantValue, 6> kMeantValues = {{
-    {schemas::kFaultScheduling, "force", "off"},
+    {schemas::kFaultScheduling, "force", "off", false},
     {schemas::kPodRescheduling, "on", "off"},
     {schemas::kProcessRecover, "on", "off"},
-    {schemas::kSubHealthyStrategy, "ignore", "ignore"},
+    {schemas::kSubHealthyStrategy, "ignore", "ignore", false},
     {schemas::kSkipAscendPlugin, "enabled", "disabled"},
     {schemas::kInject, "enabled", "disabled"},
 }};
@@ -58,34 +59,42 @@ constexpr std::array<MeantNumber, 2> kMeantNumbers = {{
     {schemas::kMinAvailable, 1, "1"},
 }};
 
-// The text that the value of a known key stands for; empty for keys whose values nobody checks.
-std::string_view MeantText(const Value& value, const std::string& name) {
+struct MeantText {
+  std::string_view text;
+  bool certain = false;  // else an example, which its user may choose otherwise
+};
+
+// What the value of a known key stands for; empty for keys whose values nobody checks.
+MeantText MeantBy(const Value& value, const std::string& name) {
   for (const MeantValue& meant : kMeantValues) {
     if (meant.key != name) continue;
     const bool off = value.is_boolean() ? !value.boolean() : value.number() == 0;
-    return off ? meant.off : meant.on;
+    return {off ? meant.off : meant.on, value.is_boolean() && meant.alone};
   }
   for (const MeantNumber& meant : kMeantNumbers) {
     if (meant.key != name) continue;
     const auto number = value.int64();
-    if (!number || *number < meant.least) return meant.example;
+    if (!number || *number < meant.least) return {meant.example};
   }
   return {};
 }
 
-std::string FixFor(const WrongType& wrong, const std::string& name) {
+Fix FixFor(const WrongType& wrong, const std::string& name) {
   const Value& value = *wrong.value;
   if (wrong.wanted == "string") {
-    if (const auto meant = MeantText(value, name); !meant.empty() && IsScalar(value)) {
-      return "write " + name + ": " + Quote(meant);
+    if (const auto meant = MeantBy(value, name); !meant.text.empty() && IsScalar(value)) {
+      return WriteText(name, meant.text, meant.certain);
     }
-    if (IsScalar(value)) return "write " + name + ": " + Quote(json::Dump(value));
+    if (IsScalar(value)) return WriteText(name, json::Dump(value));
     return "write one quoted text as the value of " + name;
   }
   if (wrong.wanted == "integer") {
     const auto text = json::AsString(&value);
     const auto number = text ? ParseGoInt(*text) : std::nullopt;
-    if (number) return "write " + name + ": " + std::to_string(*number);
+    if (number) {
+      const std::string digits = std::to_string(*number);
+      return {"write " + name + ": " + digits, RightValue{digits, true}};
+    }
     return "write a whole number without quotes as the value of " + name;
   }
   return "write " + std::string(Article(wrong.wanted)) + " " + std::string(wrong.wanted) + " for " +

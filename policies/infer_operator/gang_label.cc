@@ -33,7 +33,7 @@ void CheckGangValue(const Value& value, const PartView& role, std::string path,
   findings.Violate(std::move(path),
                    std::string(kGangLabel) + " of " + Title(role) + " is " + Quote(*text) +
                        ", and infer-operator knows \"true\" alone" + std::string(kGangEffect),
-                   "write " + std::string(kGangLabel) + ": \"true\"");
+                   WriteText(kGangLabel, "true", EqualIgnoreCase(*text, "true")));
 }
 
 void CheckGangLabel(const RuleContext& context, Findings& findings) {

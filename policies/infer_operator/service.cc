@@ -78,7 +78,8 @@ void CheckStrategy(const RuleContext& context, Findings& findings) {
   findings.Violate(context.view.spec.path.Child("schedulingStrategy") + "/type",
                    "scheduling strategy " + Quote(*type) +
                        " is unknown to infer-operator, which then starts no instance",
-                   near ? "write type: " + std::string(*near) : "write " + OneOf(kTypes));
+                   near ? WriteWord("type", *near, MeansOnly(*type, *near, kTypes))
+                        : Fix("write " + OneOf(kTypes)));
 }
 
 void CheckStrategySequential(const RuleContext& context, Findings& findings) {

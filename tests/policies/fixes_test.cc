@@ -1,3 +1,5 @@
+#include <optional>
+
 #include "support/fix_cases.h"
 #include "support/npu_manifests.h"
 
@@ -972,6 +974,51 @@ std::vector<FixCase> AllFixCases() {
 
 TEST(Fixes, EndTheFindingAndAreAdmitted) {
   for (const FixCase& c : AllFixCases()) ExpectFixed(c);
+}
+
+// What a program may write; no text: it is the user's to choose.
+struct ProgramCase {
+  FixCase fix;
+  std::optional<std::string> text;
+};
+
+std::vector<ProgramCase> ProgramCases() {
+  return {
+      {{"MG001", Labelled("fault-retry-times: 3, fault-scheduling: force")}, "3"},
+      {{"MG001", Labelled("fault-scheduling: force, pod-rescheduling: on")}, "on"},
+      {{"MG001", Labelled("a: 1.5")}, "1.5"},
+      {{"MG001", Labelled("fault-scheduling: on")}, {}},
+      {{"MG001", Labelled("fault-scheduling: force, fault-retry-times: -1")}, {}},
+      {{"MG004", Deployment({.scheduler = "vocano"})}, "volcano"},
+      {{"MG004", Deployment({.scheduler = "Volcano"})}, "volcano"},
+      {{"MG050", Labelled("fault-scheduling: Force")}, "force"},
+      {{"MG050", Labelled("fault-scheduling: grase")}, "grace"},
+      {{"MG050", Labelled("fault-scheduling: 'yes'")}, {}},
+      {{"MG051", Labelled("fault-scheduling: force, pod-rescheduling: 'On'")}, "on"},
+      {{"MG051", Labelled("fault-scheduling: force, pod-rescheduling: 'true'")}, {}},
+      {{"MG052", Labelled("fault-scheduling: force, subHealthyStrategy: forceexit")}, "forceExit"},
+      {{"MG053", Labelled("fault-scheduling: force, fault-retry-times: three")}, {}},
+      {{"MG101", Deployment({.selector = "host-arch: arm64"})}, "huawei-arm"},
+      {{"MG105", Deployment({.scheduler = "default"})}, {}},
+  };
+}
+
+TEST(Fixes, ForProgramsAreThoseForPeopleAndEndTheFinding) {
+  for (const ProgramCase& c : ProgramCases()) {
+    SCOPED_TRACE(c.fix.rule + ": " + c.fix.broken);
+    const policies::Rule* rule = policies::FindRule(c.fix.rule);
+    const json::Document broken = YamlDocument(c.fix.broken);
+    const auto of_rule = FindingsOf(rule, internal::Answer(broken.root(), c.fix).findings);
+    ASSERT_EQ(of_rule.size(), 1u);
+    EXPECT_TRUE(AgreesWithItself(of_rule[0])) << of_rule[0].fix;
+    ASSERT_EQ(of_rule[0].right.has_value(), c.text.has_value()) << of_rule[0].fix;
+    if (!c.text) continue;
+    EXPECT_EQ(of_rule[0].right->text, *c.text);
+    const json::Document fixed(CorrectedObject(of_rule, json::TreeOf(broken.root())).object);
+    const auto answer = internal::Answer(fixed.root(), c.fix);
+    EXPECT_EQ(answer.outcome, admission::Outcome::kAdmitted);
+    EXPECT_TRUE(FindingsOf(rule, answer.findings).empty());
+  }
 }
 
 // The rules that have no case, and why. May only shrink: a new rule comes with one.

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/text.h"
 #include "support/promises.h"
 
 // Fixes that a program can read, applied: what a rule advises must end its finding and must not
@@ -43,6 +44,31 @@ inline std::vector<FixedObject> FixedObjects(const std::vector<policies::Finding
   return fixed;
 }
 
+// Whether what a finding has for programs is what its fix says to people.
+inline bool AgreesWithItself(const policies::Finding& finding) {
+  if (!finding.right) return true;
+  const std::string_view fix = finding.fix;
+  const std::string& text = finding.right->text;
+  return fix.starts_with("write ") && fix.find(" or ") == std::string_view::npos &&
+         (fix.ends_with(": " + Quote(text)) ||
+          (fix.ends_with(": " + text) && (finding.right->is_number || !ParseGoInt(text))));
+}
+
+// The object with all that the findings have for programs; no paths when that is nothing.
+inline FixedObject CorrectedObject(const std::vector<policies::Finding>& of_rule,
+                                   const json::Json& broken) {
+  FixedObject fixed{broken, {}, ""};
+  for (const policies::Finding& finding : of_rule) {
+    if (!finding.right) continue;
+    const json::Json value = finding.right->is_number ? json::Json::parse(finding.right->text)
+                                                      : json::Json(finding.right->text);
+    if (!internal::Write({finding.path, value}, fixed.object)) continue;
+    fixed.paths.push_back(finding.path);
+    fixed.written += finding.path + ": " + value.dump() + " by a program; ";
+  }
+  return fixed;
+}
+
 inline std::vector<policies::Finding> FindingsOf(const policies::Rule* rule,
                                                  const std::vector<policies::Finding>& findings) {
   std::vector<policies::Finding> of_rule;
@@ -60,7 +86,16 @@ inline std::vector<std::string> BadFixes(const policies::Rule* rule,
   std::vector<std::string> bad;
   const auto before = internal::JudgeOnly(request, *request.object, config);
   const auto of_rule = FindingsOf(rule, before);
-  for (const FixedObject& fixed : FixedObjects(of_rule, json::TreeOf(*request.object))) {
+  const json::Json broken = json::TreeOf(*request.object);
+  std::vector<FixedObject> alternatives = FixedObjects(of_rule, broken);
+  alternatives.push_back(CorrectedObject(of_rule, broken));
+  if (alternatives.back().paths.empty()) alternatives.pop_back();
+  for (const policies::Finding& finding : of_rule) {
+    if (!AgreesWithItself(finding)) {
+      bad.push_back("\"" + finding.fix + "\" is not " + finding.right->text + " for programs");
+    }
+  }
+  for (const FixedObject& fixed : alternatives) {
     const json::Document document(fixed.object);
     for (const policies::Finding& now : internal::JudgeOnly(request, document.root(), config)) {
       const bool all = fixed.paths.size() == of_rule.size();
