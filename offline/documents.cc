@@ -76,9 +76,9 @@ json::Position Document::InText(json::Position at) const {
 }
 
 json::Position Document::At(std::string_view pointer) {
-  if (!json_text.empty()) {
+  if (!json_text.empty() && !located_) {
     positions = json::Locate(json_text);
-    json_text = {};
+    located_ = true;
   }
   json::Position at = positions.At(pointer);
   return InText(at);

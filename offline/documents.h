@@ -24,7 +24,7 @@ struct Document {
   json::Json value;
   std::optional<json::Issue> fault;  // why it is invalid; then `value` is null
   json::Positions positions;
-  std::string_view json_text;  // JSON text whose positions have not been computed yet
+  std::string_view json_text;  // of a document of JSON; a part of the source's text
   // For a document that was decoded separately: what stands before it in the text.
   int lines_before = 0;
   int columns_before = 0;  // in its first line
@@ -39,6 +39,7 @@ struct Document {
 
  private:
   std::optional<json::Document> laid_out_;  // once it was asked for
+  bool located_ = false;                    // the positions of JSON, once they were asked for
 };
 
 // A text with its documents.

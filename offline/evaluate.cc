@@ -159,6 +159,58 @@ std::optional<schemas::Config> LoadConfigFile(const std::string& path, std::ostr
   return *std::move(config);
 }
 
+namespace {
+
+// What the arguments say beside the inputs.
+struct Settings {
+  Json selector;
+  RequestOptions request;
+  schemas::Config config;
+};
+
+std::optional<Settings> ReadSettings(const InputOptions& options, std::ostream& err) {
+  Settings settings;
+  auto selector = ReadSelector(options.selector, err);
+  if (!selector) return std::nullopt;
+  settings.selector = *std::move(selector);
+  auto request = ReadRequestOptions(options, err);
+  if (!request) return std::nullopt;
+  settings.request = *std::move(request);
+  auto config = LoadConfigFile(options.config_file, err);
+  if (!config) return std::nullopt;
+  settings.config = *std::move(config);
+  return settings;
+}
+
+// Fills in the decisions about the sources.
+bool DecideAll(const InputOptions& options, const Settings& settings,
+               const std::vector<const json::Value*>& old_objects,
+               const admission::Options& admission_options, Evaluation& evaluation,
+               std::ostream& err) {
+  const auto inputs = ObjectsOf(evaluation.sources);
+  for (const auto& source : evaluation.sources) evaluation.skipped.documents += source->skipped;
+  if (inputs.empty()) {
+    PrintNoObjects(options, evaluation.skipped, err);
+    return false;
+  }
+  const Decider decider(inputs, old_objects, settings.request, settings.config, admission_options);
+  for (const InputObject& input : inputs) {
+    // Objects that are not selected still resolve references: a service finds its runtime.
+    if (!IsSelected(input, settings.selector)) continue;
+    evaluation.decisions.push_back(decider.Decide(input));
+  }
+  if (evaluation.decisions.empty()) {
+    PrintError(err,
+               "none of " + Count(inputs.size(), "object", "objects") +
+                   " has labels that match --selector " + Quote(options.selector),
+               "the selector matches labels of the objects, not those of their pod templates");
+    return false;
+  }
+  return true;
+}
+
+}  // namespace
+
 std::optional<Evaluation> Evaluate(const InputOptions& options,
                                    const admission::Options& admission_options, std::istream& in,
                                    std::ostream& err) {
@@ -167,13 +219,8 @@ std::optional<Evaluation> Evaluate(const InputOptions& options,
                "give files, folders, URLs or - with -f, or a kustomization with -k");
     return std::nullopt;
   }
-  const auto selector = ReadSelector(options.selector, err);
-  if (!selector) return std::nullopt;
-  const auto request = ReadRequestOptions(options, err);
-  if (!request) return std::nullopt;
-  const auto config = LoadConfigFile(options.config_file, err);
-  if (!config) return std::nullopt;
-
+  const auto settings = ReadSettings(options, err);
+  if (!settings) return std::nullopt;
   Evaluation evaluation;
   if (!options.old_file.empty()) {
     evaluation.old_sources = DecodeAll(ReadInputs({options.old_file}, in));
@@ -181,25 +228,20 @@ std::optional<Evaluation> Evaluate(const InputOptions& options,
   const auto old_objects = OldObjects(evaluation.old_sources, err);
   if (!old_objects) return std::nullopt;
   evaluation.sources = DecodeAll(ReadAll(options, in, evaluation.skipped));
-  const auto inputs = ObjectsOf(evaluation.sources);
-  for (const auto& source : evaluation.sources) evaluation.skipped.documents += source->skipped;
-  if (inputs.empty()) {
-    PrintNoObjects(options, evaluation.skipped, err);
+  if (!DecideAll(options, *settings, *old_objects, admission_options, evaluation, err)) {
     return std::nullopt;
   }
-  const Decider decider(inputs, *old_objects, *request, *config, admission_options);
-  for (const InputObject& input : inputs) {
-    // Objects that are not selected still resolve references: a service finds its runtime.
-    if (!IsSelected(input, *selector)) continue;
-    evaluation.decisions.push_back(decider.Decide(input));
-  }
-  if (evaluation.decisions.empty()) {
-    PrintError(err,
-               "none of " + Count(inputs.size(), "object", "objects") +
-                   " has labels that match --selector " + Quote(options.selector),
-               "the selector matches labels of the objects, not those of their pod templates");
-    return std::nullopt;
-  }
+  return evaluation;
+}
+
+std::optional<Evaluation> EvaluateTexts(const InputOptions& options,
+                                        const admission::Options& admission_options,
+                                        std::vector<InputText> texts, std::ostream& err) {
+  const auto settings = ReadSettings(options, err);
+  if (!settings) return std::nullopt;
+  Evaluation evaluation;
+  evaluation.sources = DecodeAll(std::move(texts));
+  if (!DecideAll(options, *settings, {}, admission_options, evaluation, err)) return std::nullopt;
   return evaluation;
 }
 

@@ -41,6 +41,12 @@ std::optional<Evaluation> Evaluate(const InputOptions& options,
                                    const admission::Options& admission_options, std::istream& in,
                                    std::ostream& err);
 
+// The same about texts that were read before and changed since: nothing is read but the
+// configuration. `options.old_file` is ignored.
+std::optional<Evaluation> EvaluateTexts(const InputOptions& options,
+                                        const admission::Options& admission_options,
+                                        std::vector<InputText> texts, std::ostream& err);
+
 // What -l selects; null: everything. Nothing if the text is not a label selector; `err` says why.
 std::optional<json::Json> ReadSelector(const std::string& text, std::ostream& err);
 

@@ -52,8 +52,8 @@ TEST(Documents, JsonObjectsMayFollowEachOther) {
   EXPECT_THAT(ObjectsOfText("a.json", PodText("a") + " " + PodText("]\\\"{") + PodText("c")),
               ElementsAre("1:58 v1 Pod a", "1:121 v1 Pod ]\"{", "1:186 v1 Pod c"));
   EXPECT_THAT(ObjectsOfText("a.json", PodText("a") + "\n{\"kind\": }\n" + PodText("c")),
-              ElementsAre("1:58 v1 Pod a", testing::StartsWith("2:10! "), "3:58 v1 Pod c"));
-  EXPECT_THAT(ObjectsOfText("a.json", PodText("a") + "}"), ElementsAre(testing::HasSubstr("! ")))
+              ElementsAre("1:58 v1 Pod a", ::testing::StartsWith("2:10! "), "3:58 v1 Pod c"));
+  EXPECT_THAT(ObjectsOfText("a.json", PodText("a") + "}"), ElementsAre(::testing::HasSubstr("! ")))
       << "what is no object belongs to the one before it";
 }
 
@@ -71,7 +71,7 @@ items:
 "items": [{"metadata": {"name": "a"}}]})"),
               ElementsAre("2:33 v1 Pod a"));
   EXPECT_THAT(ObjectsOfText("a.yaml", "{apiVersion: v1, kind: List, items: [{metadata: {}}]}"),
-              ElementsAre(testing::HasSubstr("apiVersion is missing")));
+              ElementsAre(::testing::HasSubstr("apiVersion is missing")));
 }
 
 TEST(Documents, AnObjectHasAName) {
@@ -83,15 +83,15 @@ TEST(Documents, AnObjectHasAName) {
   EXPECT_THAT(ObjectsOfText("a.yaml", pod + "metadata: {namespace: x}\n"),
               ElementsAre("3:1! " + why));
   EXPECT_THAT(ObjectsOfText("a.yaml", pod + "metadata: {name\uFF1A a}\n"),
-              ElementsAre(testing::HasSubstr("! ")));
+              ElementsAre(::testing::HasSubstr("! ")));
   EXPECT_THAT(ObjectsOfText("a.yaml", "apiVersion: ray.io/v1\nkind: RayCluster\n"),
               ElementsAre("1:1! " + why));
   EXPECT_THAT(ObjectsOfText("a.yaml", pod + "metadata: {generateName: a-}\n"),
               ElementsAre("3:1 v1 Pod a-*****"));
   const std::string patch = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n";
-  EXPECT_THAT(ObjectsOfText("a.yaml", patch, /*found=*/true), testing::SizeIs(1));
+  EXPECT_THAT(ObjectsOfText("a.yaml", patch, /*found=*/true), ::testing::SizeIs(1));
   EXPECT_THAT(ObjectsOfText("a.yaml", "{apiVersion: v1, kind: List, items: []}"),
-              testing::SizeIs(1));
+              ::testing::SizeIs(1));
 }
 
 TEST(Documents, NamesOfKindsThatNobodyJudgesAreTexts) {

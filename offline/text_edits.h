@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstddef>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "json/json.h"
+#include "json/outline.h"
+
+// Changes of values made in the text of their document: only the bytes that must change do, so that
+// comments, order, quotes and anchors stay.
+namespace mindgate::offline {
+
+// The value that shall be at `pointer` of the document (RFC 6901): instead of a scalar, of null or
+// of an empty object or list, as a new member of an object, or with the last token "-" as a new
+// item of a list.
+struct TextEdit {
+  std::string pointer;
+  json::Json value;
+};
+
+// An edit that the text does not allow without a change of something else.
+struct RefusedEdit {
+  size_t edit = 0;      // its number
+  std::string why;      // "labels is an alias, ..."
+  std::string instead;  // what its user may write
+};
+
+// Bytes of the text to replace.
+struct Splice {
+  size_t at = 0;
+  size_t length = 0;
+  std::string text;
+  size_t depth = 0;  // of the value: what is inside comes first where two are inserted at one place
+};
+
+struct TextChanges {
+  std::vector<Splice> splices;
+  std::vector<RefusedEdit> refused;
+};
+
+enum class TextFormat : unsigned char { kYaml, kJson };
+
+// The changes of `text` that make the edits, which are independent of each other: no pointer is
+// part of another one. `outline` is that of the document, with offsets in `text`. Edits whose
+// place is reached through an alias, comes from a merge, or is shared by an alias are refused. The
+// result must be decoded and compared with what was intended: YAML has more ways to write a value
+// than are known here.
+TextChanges PlanEdits(std::string_view text, const json::Outline& outline, TextFormat format,
+                      const std::vector<TextEdit>& edits);
+
+// "fault-scheduling: force", "- name: a" is "{name: a}": what an edit writes, for people.
+std::string EditText(const TextEdit& edit);
+
+// The text with the splices made, in any order. Those that overlap another one are left out.
+std::string Spliced(std::string_view text, std::vector<Splice> splices);
+
+}  // namespace mindgate::offline
