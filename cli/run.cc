@@ -28,6 +28,7 @@ using AddCommand = void (*)(CLI::App& parent, Streams& io, int& exit_code);
 // In the order of help.
 constexpr std::pair<const char*, AddCommand> kCommands[] = {
     {"Manifests", AddApply},
+    {"Manifests", AddFix},
     {"Manifests", AddExplain},
     {"Manifests", AddTest},
     {"Manifests", AddConfig},

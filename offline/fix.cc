@@ -21,7 +21,7 @@ using json::Json;
 // than any object needs.
 constexpr int kMostRounds = 8;
 
-// An edit with what is said of it.
+// An edit with what is reported of it.
 struct Proposal {
   size_t source = 0;
   const Decision* decision = nullptr;

@@ -25,6 +25,7 @@ std::string ProgramName(const std::string& called_as);
 
 // Each adds one subcommand. If it is chosen, parsing runs it and sets `exit_code`.
 void AddApply(CLI::App& parent, Streams& io, int& exit_code);
+void AddFix(CLI::App& parent, Streams& io, int& exit_code);
 void AddExplain(CLI::App& parent, Streams& io, int& exit_code);
 void AddTest(CLI::App& parent, Streams& io, int& exit_code);
 void AddSimulate(CLI::App& parent, Streams& io, int& exit_code);
@@ -53,6 +54,9 @@ void SetChoices(CLI::Option& option, std::vector<std::string> words);
 
 // Options that several commands share.
 void AddInputOptions(CLI::App& command, offline::InputOptions& options);
+// The same of a command that writes to its inputs: without what is built, downloaded, or was there
+// before an update.
+void AddWritableInputOptions(CLI::App& command, offline::InputOptions& options);
 void AddColorOption(CLI::App& command, ColorMode& color);
 
 }  // namespace mindgate::cli

@@ -22,7 +22,6 @@ struct Instead {
 constexpr std::array kCommands = {
     Instead{"check", "apply -f PATH -o table"},
     Instead{"diff", "apply -f PATH -o diff"},
-    Instead{"fix", "apply -f PATH"},
     Instead{"get", "status"},
     Instead{"init", "deploy --init ome"},
     Instead{"inject", "apply -f PATH"},

@@ -19,14 +19,9 @@ void SetChoices(CLI::Option& option, std::vector<std::string> words) {
       "");
 }
 
-void AddInputOptions(CLI::App& command, offline::InputOptions& options) {
-  command
-      .add_option("-f,--filename", options.files,
-                  "File, folder, glob, http(s) URL, or - for standard input. Separate several with "
-                  "commas, or repeat -f")
-      ->allow_extra_args(false)
-      ->type_name("PATH")
-      ->envname("MINDGATE_FILENAME");
+namespace {
+
+void AddFolderOptions(CLI::App& command, offline::InputOptions& options) {
   command
       .add_flag("-R,--recursive", options.recursive,
                 "Read folders recursively (the default). --recursive=false reads one level only")
@@ -38,30 +33,18 @@ void AddInputOptions(CLI::App& command, offline::InputOptions& options) {
       ->allow_extra_args(false)
       ->type_name("GLOB")
       ->envname("MINDGATE_EXCLUDE");
-  command
-      .add_option("-k,--kustomize", options.kustomizations,
-                  "Folder with a kustomization, built with kustomize or kubectl")
-      ->allow_extra_args(false)
-      ->type_name("DIR")
-      ->envname("MINDGATE_KUSTOMIZE");
+}
+
+void AddSelectorOption(CLI::App& command, offline::InputOptions& options) {
   command
       .add_option(
           "-l,--selector", options.selector,
           "Label selector for objects. Supports a=b, a!=b, 'a in (b,c)', 'a notin (b)', a and !a")
       ->type_name("SELECTOR")
       ->envname("MINDGATE_SELECTOR");
-  SetChoices(
-      *command
-           .add_option(
-               "--operation", options.operation,
-               "Operation of the request (default: UPDATE for objects found in --old, else CREATE)")
-           ->envname("MINDGATE_OPERATION"),
-      {"CREATE", "UPDATE"});
-  command
-      .add_option("--old", options.old_file,
-                  "The objects before the update: file, folder or - for standard input")
-      ->type_name("PATH")
-      ->envname("MINDGATE_OLD");
+}
+
+void AddSettingOptions(CLI::App& command, offline::InputOptions& options) {
   command
       .add_option("-n,--namespace", options.ns,
                   "Namespace of objects that do not set one (default: default)")
@@ -77,6 +60,52 @@ void AddInputOptions(CLI::App& command, offline::InputOptions& options) {
                   "Configuration file, mindgate.yaml (default: built-in defaults)")
       ->type_name("FILE")
       ->envname("MINDGATE_CONFIG");
+}
+
+void AddFileOption(CLI::App& command, offline::InputOptions& options,
+                   const std::string& description) {
+  command.add_option("-f,--filename", options.files, description)
+      ->allow_extra_args(false)
+      ->type_name("PATH")
+      ->envname("MINDGATE_FILENAME");
+}
+
+}  // namespace
+
+void AddInputOptions(CLI::App& command, offline::InputOptions& options) {
+  AddFileOption(command, options,
+                "File, folder, glob, http(s) URL, or - for standard input. Separate several with "
+                "commas, or repeat -f");
+  AddFolderOptions(command, options);
+  command
+      .add_option("-k,--kustomize", options.kustomizations,
+                  "Folder with a kustomization, built with kustomize or kubectl")
+      ->allow_extra_args(false)
+      ->type_name("DIR")
+      ->envname("MINDGATE_KUSTOMIZE");
+  AddSelectorOption(command, options);
+  SetChoices(
+      *command
+           .add_option(
+               "--operation", options.operation,
+               "Operation of the request (default: UPDATE for objects found in --old, else CREATE)")
+           ->envname("MINDGATE_OPERATION"),
+      {"CREATE", "UPDATE"});
+  command
+      .add_option("--old", options.old_file,
+                  "The objects before the update: file, folder or - for standard input")
+      ->type_name("PATH")
+      ->envname("MINDGATE_OLD");
+  AddSettingOptions(command, options);
+}
+
+void AddWritableInputOptions(CLI::App& command, offline::InputOptions& options) {
+  AddFileOption(command, options,
+                "File, folder, glob, or - for standard input. Separate several with commas, or "
+                "repeat -f");
+  AddFolderOptions(command, options);
+  AddSelectorOption(command, options);
+  AddSettingOptions(command, options);
 }
 
 void AddLogFlags(CLI::App& command, LogOptions& options) {

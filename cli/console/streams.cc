@@ -71,6 +71,14 @@ bool TerminalBuffer::Write(std::string_view text) {
         text.remove_prefix(1 + own);
         continue;
       }
+    } else if (text.front() == '\r' && (text.size() == 1 || text[1] == '\n')) {
+      if (text.size() == 1) {
+        begun_ = text;
+        break;
+      }
+      target_ << "\r\n";
+      text.remove_prefix(2);
+      continue;
     } else if (MayBecomeCharacter(text)) {
       begun_ = text;
       break;

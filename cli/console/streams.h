@@ -24,9 +24,9 @@ inline std::ostream& EmptyLine(std::ostream& out) { return out << kOwnMark << "\
 
 // Where everything goes that a command prints: the names and texts in it are those of others, and a
 // control character in one of them would act on the terminal of whoever reads it. Passes ends of
-// lines, tabs and kOwnSequences after kOwnMark, and escapes every other unsafe character as
-// base/terminal_text.h says; JSON and YAML that mindgate prints stay what they are. Keeps nothing
-// back but the beginning of a character.
+// lines ("\n" and "\r\n"), tabs and kOwnSequences after kOwnMark, and escapes every other unsafe
+// character as base/terminal_text.h says; JSON and YAML that mindgate prints stay what they are.
+// Keeps nothing back but the beginning of a character.
 class TerminalBuffer final : public std::streambuf {
  public:
   // `target` must outlive it.

@@ -41,7 +41,8 @@ TEST(Complete, CommandsFlagsValuesAndFiles) {
     const char* want;
   } cases[] = {
       {{""},
-       "apply explain test config kinds audit status what-if snapshot doctor deploy delete webhook "
+       "apply fix explain test config kinds audit status what-if snapshot doctor deploy delete "
+       "webhook "
        "watch certs simulate release-gates release-nodes options completion version help :4"},
       {{"co"}, "config completion :4"},
       {{"config", ""}, "validate schema defaults :4"},
@@ -50,7 +51,8 @@ TEST(Complete, CommandsFlagsValuesAndFiles) {
       {{"certs", "rotate", "--output", ""}, "text json :4"},
       {{"config", "validate", ""}, ":0"},
       {{"help", ""},
-       "apply explain test config kinds audit status what-if snapshot doctor deploy delete webhook "
+       "apply fix explain test config kinds audit status what-if snapshot doctor deploy delete "
+       "webhook "
        "watch certs simulate release-gates release-nodes options completion version help :4"},
       {{"help", "config", "v"}, "validate :4"},
       {{"apply", "--na"}, "--namespace --namespace-labels :4"},
@@ -76,7 +78,8 @@ TEST(Complete, CommandsFlagsValuesAndFiles) {
       {{"explain", "scheduler-n"}, "scheduler-not-volcano scheduler-name :4"},
       {{"explain", "MG050", "MG103"}, "MG103 :4"},
       {{"nothing", ""},
-       "apply explain test config kinds audit status what-if snapshot doctor deploy delete webhook "
+       "apply fix explain test config kinds audit status what-if snapshot doctor deploy delete "
+       "webhook "
        "watch certs simulate release-gates release-nodes options completion version help :4"},
   };
   for (const auto& c : cases) EXPECT_EQ(Offered(c.words), c.want) << c.words.back();

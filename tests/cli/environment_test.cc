@@ -22,10 +22,10 @@ struct Program {
 
   Program() {
     for (const auto add :
-         {AddApply,   AddExplain,  AddTest,         AddSimulate,     AddConfig, AddKinds,
-          AddWebhook, AddWatch,    AddDeploy,       AddDelete,       AddStatus, AddAudit,
-          AddWhatIf,  AddSnapshot, AddReleaseGates, AddReleaseNodes, AddCerts,  AddDoctor,
-          AddVersion, AddHelp,     AddCompletion,   AddOptions}) {
+         {AddApply,  AddExplain, AddTest,     AddSimulate,     AddConfig,       AddKinds,
+          AddFix,    AddWebhook, AddWatch,    AddDeploy,       AddDelete,       AddStatus,
+          AddAudit,  AddWhatIf,  AddSnapshot, AddReleaseGates, AddReleaseNodes, AddCerts,
+          AddDoctor, AddVersion, AddHelp,     AddCompletion,   AddOptions}) {
       add(app, io, exit_code);
     }
   }

@@ -67,7 +67,7 @@ TEST(Hints, NameTheVariableThatIsWrong) {
 }
 
 TEST(Hints, ProposeCommandsThatExist) {
-  for (const char* word : {"check", "diff", "fix", "get", "init", "inject", "lint", "render", "run",
+  for (const char* word : {"check", "diff", "get", "init", "inject", "lint", "render", "run",
                            "server", "template", "validate", "why"}) {
     const std::string hint = Cli({word}).err;
     const size_t at = hint.find("write `mindgate ");

@@ -52,6 +52,7 @@ TEST(TerminalStream, EscapesWhatActsOnATerminal) {
       {"\x1b]0;owned\x07", "\\x1b]0;owned\\x07"},
       {"\x1b[31mred", "\\x1b[31mred"},
       {"\r", "\\x0d"},
+      {"a\r\nb\rc\r\r\n", "a\r\nb\\x0dc\\x0d\r\n"},
       {"\x7f", "\\u007f"},
       {"\xC2\x9B\x32J", "\\u009b2J"},
       {"\xE2\x80\xA8", "\\u2028"},
