@@ -4,37 +4,39 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "base/text.h"
 #include "deploy/check.h"
 #include "deploy/cluster.h"
 #include "deploy/config.h"
 #include "deploy/labels.h"
 #include "json/value.h"
-#include "json/yaml.h"
 
 namespace mindgate::deploy {
 namespace {
 
-constexpr const char* kWarningPrefix = "warning: ";
+using schemas::FunctionSeverity;
 
-Json ResultOf(json::Issue issue, const std::string& severity) {
-  // "warning: " and "denied: " are what the severity says.
-  for (const std::string_view prefix :
-       {std::string_view(kWarningPrefix), std::string_view("denied: ")}) {
-    if (issue.message.starts_with(prefix)) issue.message.erase(0, prefix.size());
+constexpr std::string_view kWarningPrefix = "warning: ";
+
+// "warning: " and "denied: " are what the severity means.
+std::string MessageOf(const json::Issue& issue) {
+  std::string message = issue.message;
+  for (const std::string_view prefix : {kWarningPrefix, std::string_view("denied: ")}) {
+    if (message.starts_with(prefix)) message.erase(0, prefix.size());
   }
-  if (!issue.hint.empty()) issue.message += "; " + issue.hint;
-  Json result = {{"message", issue.message}, {"severity", severity}};
-  if (!issue.field.empty()) result["field"] = {{"path", issue.field}};
-  return result;
+  return issue.hint.empty() ? message : message + "; " + issue.hint;
 }
 
-Json ReferenceTo(const Json& object) {
-  Json reference = {{"apiVersion", object.at("apiVersion")},
-                    {"kind", object.at("kind")},
-                    {"name", NameOf(object)}};
-  if (!NamespaceOf(object).empty()) reference["namespace"] = NamespaceOf(object);
-  return reference;
+Json FieldOf(const json::Issue& issue) {
+  if (issue.field.empty()) return Json::object();
+  return {{"field", {{"path", issue.field}}}};
+}
+
+// Of the configuration, which has no object.
+void ReportConfiguration(schemas::ResourceList& list, FunctionSeverity severity,
+                         const json::Issue& issue) {
+  const std::string message = MessageOf(issue);
+  const std::string place = issue.field.empty() ? "" : "spec." + issue.field + ": ";
+  list.Report(severity, message, place + message, FieldOf(issue));
 }
 
 bool IsSame(const Json& a, const Json& b) {
@@ -108,77 +110,40 @@ Json ConfigurationIn(const Json& function_config) {
   return configuration;
 }
 
-// Of one that has no object, the field is of the configuration.
-std::string LineOf(const Json& result) {
-  std::string line = result.at("severity").get<std::string>() + ": ";
-  const Json* field = json::FindPath(result, {"field", "path"});
-  if (field != nullptr && !result.contains("resourceRef")) {
-    line += "spec." + field->get<std::string>() + ": ";
-  }
-  return line + result.at("message").get<std::string>();
-}
-
-FunctionAnswer Answer(Json list, Json items, Json results) {
-  FunctionAnswer answer;
-  answer.failed = std::any_of(results.begin(), results.end(),
-                              [](const Json& result) { return result.at("severity") == "error"; });
-  for (const Json& result : results) answer.told.push_back(LineOf(result));
-  if (!answer.failed) list["items"] = std::move(items);
-  if (!results.empty()) list["results"] = std::move(results);
-  answer.output = json::EncodeYaml(list);
-  return answer;
+FunctionSeverity SeverityOf(const CheckFinding& finding) {
+  if (finding.Denies()) return FunctionSeverity::kError;
+  return finding.finding.mode == schemas::Mode::kAudit ? FunctionSeverity::kInfo
+                                                       : FunctionSeverity::kWarning;
 }
 
 }  // namespace
 
-FunctionAnswer RunFunction(std::string_view resource_list, const schemas::Config& config,
-                           Time now) {
-  auto documents = json::DecodeCoreYaml(resource_list);
-  if (!documents) {
-    return {"",
-            "line " + std::to_string(documents.error().at.line) + ": " + documents.error().message};
-  }
-  if (documents->size() != 1 || KindOf(documents->front().value) != "ResourceList") {
-    return {"", "standard input is no ResourceList (config.kubernetes.io/v1)"};
-  }
-  Json list = std::move(documents->front().value);
-  Json items = list.value("items", Json::array());
-  const Json function_config = list.value("functionConfig", Json::object());
-  if (!function_config.is_object()) {
-    return {"", "functionConfig of the ResourceList must be an object, not " +
-                    WithArticle(json::TypeName(function_config)) +
-                    "; write the configuration of the application in its spec"};
-  }
-  if (!items.is_array() ||
-      !std::all_of(items.begin(), items.end(), [](const Json& item) { return item.is_object(); })) {
-    return {"", "items of the ResourceList must be a list of objects"};
-  }
-  Json results = Json::array();
-  const Json written = ConfigurationIn(function_config);
+schemas::FunctionAnswer RunFunction(schemas::ResourceList list, const schemas::Config& config,
+                                    Time now) {
+  Json items = list.items();
+  const Json written = ConfigurationIn(list.function_config());
   const auto read = ReadConfiguration(written, json::Positions());
   if (!read) {
     for (const json::Issue& issue : read.error().items()) {
-      results.push_back(ResultOf(issue, "error"));
+      ReportConfiguration(list, FunctionSeverity::kError, issue);
     }
-    return Answer(std::move(list), std::move(items), std::move(results));
+    return std::move(list).Answer(std::move(items));
   }
   const CheckedApplication checked = Check(*read, Render(read->application), config, {}, now);
   for (const json::Issues* issues : {&read->warnings, &checked.overrides}) {
     for (const json::Issue& issue : issues->items()) {
-      results.push_back(ResultOf(issue, "warning"));
+      ReportConfiguration(list, FunctionSeverity::kWarning, issue);
     }
   }
   for (const CheckFinding& finding : checked.findings) {
-    const bool audit = finding.finding.mode == schemas::Mode::kAudit && !finding.Denies();
-    Json result = ResultOf(IssueOf(finding, checked), finding.Denies() ? "error"
-                                                      : audit          ? "info"
-                                                                       : "warning");
-    result["resourceRef"] = ReferenceTo(checked.objects[finding.object].object);
-    results.push_back(std::move(result));
+    const json::Issue issue = IssueOf(finding, checked);
+    Json more = FieldOf(issue);
+    more["resourceRef"] = schemas::ReferenceTo(checked.objects[finding.object].object);
+    list.Report(SeverityOf(finding), MessageOf(issue), MessageOf(issue), std::move(more));
   }
   Prune(items, read->application, checked.objects);
   for (const RenderedObject& each : checked.objects) Put(items, each.object);
-  return Answer(std::move(list), std::move(items), std::move(results));
+  return std::move(list).Answer(std::move(items));
 }
 
 }  // namespace mindgate::deploy

@@ -22,6 +22,7 @@
 #include "deploy/preflight.h"
 #include "json/yaml.h"
 #include "kube/environment.h"
+#include "offline/admission_function.h"
 #include "offline/evaluate.h"
 #include "offline/inputs.h"
 #include "offline/results_json.h"
@@ -391,17 +392,21 @@ class Deployment {
   deploy::CheckedApplication checked_;
 };
 
-// A KRM function: a ResourceList in, a ResourceList out.
+// A KRM function: a ResourceList in, a ResourceList out. Its functionConfig chooses what is done.
 int RunAsFunction(const DeployOptions& options, Streams& io) {
   const auto config = offline::LoadConfigFile(options.config_file, io.err);
   if (!config) return kExitUnusable;
   const offline::InputText input = std::move(offline::ReadInputs({"-"}, io.in).front());
-  const auto answer = deploy::RunFunction(input.text, *config, SystemClock().WallNow());
-  if (!answer.fault.empty()) {
-    PrintError(io.err, answer.fault);
+  auto list = schemas::ResourceList::Read(input.text);
+  if (!list) {
+    PrintError(io.err, list.error());
     return kExitUnusable;
   }
-  for (const std::string& line : answer.told) io.err << line << "\n";
+  const Time now = SystemClock().WallNow();
+  const auto answer = offline::IsAdmission(*list)
+                          ? offline::RunAdmissionFunction(*std::move(list), *config, now)
+                          : deploy::RunFunction(*std::move(list), *config, now);
+  for (const std::string& line : answer.lines) io.err << line << "\n";
   io.out << answer.output;
   return answer.failed ? kExitDenied : kExitDone;
 }

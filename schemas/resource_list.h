@@ -1,0 +1,59 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <tl/expected.hpp>
+#include <vector>
+
+#include "json/json.h"
+
+// The protocol of KRM functions, by which kustomize and kpt run programs
+// (https://github.com/kubernetes-sigs/kustomize,
+// cmd/config/docs/api-conventions/functions-spec.md).
+namespace mindgate::schemas {
+
+// What a KRM function answers.
+struct FunctionAnswer {
+  std::string output;  // a ResourceList in YAML
+  // The results as lines for people: kustomize shows none of those in the list.
+  std::vector<std::string> lines{};  // "error: spec.app_name: ..."
+  bool failed = false;  // a result has severity error: the items are those of the input
+};
+
+// "info", "warning" or "error" in a result.
+enum class FunctionSeverity : unsigned char { kInfo, kWarning, kError };
+
+std::string_view FunctionSeverityName(FunctionSeverity severity);
+
+// One call of a function: its input, and what it has found so far.
+class ResourceList {
+ public:
+  // Why the text is no input of a function, otherwise.
+  static tl::expected<ResourceList, std::string> Read(std::string_view text);
+
+  const json::Json& function_config() const { return function_config_; }  // an object
+  const json::Json& items() const { return items_; }                      // a list of objects
+
+  // Adds a result. `more` has its other members, such as resourceRef; `line` is what people read,
+  // without the severity.
+  void Report(FunctionSeverity severity, std::string message, const std::string& line,
+              json::Json more);
+
+  // With these items, unless a result has severity error.
+  FunctionAnswer Answer(json::Json items) &&;
+
+ private:
+  ResourceList() = default;
+
+  json::Json list_;  // all of the input, with the items
+  json::Json function_config_;
+  json::Json items_;
+  json::Json results_;
+  std::vector<std::string> lines_;
+  bool failed_ = false;
+};
+
+// The resourceRef of an object.
+json::Json ReferenceTo(const json::Json& object);
+
+}  // namespace mindgate::schemas
