@@ -16,7 +16,9 @@
 #include "cli/console/hints.h"
 #include "cli/console/print.h"
 #include "cli/console/terminal.h"
+#include "cli/manifests/explain_argocd.h"
 #include "cli/manifests/rule_text.h"
+#include "json/yaml.h"
 #include "mutators/mutator.h"
 #include "offline/evaluate.h"
 #include "offline/results_json.h"
@@ -207,6 +209,14 @@ int ExplainTopics(const ExplainOptions& options, const schemas::Config& config, 
   return kExitDone;
 }
 
+int PrintArgocdSettings(const ExplainOptions& options, Streams& io) {
+  const auto config = offline::LoadConfigFile(options.input.config_file, io.err);
+  if (!config) return kExitUnusable;
+  const json::Json settings = ArgocdSettings(*config);
+  io.out << (options.output == "json" ? settings.dump(2) + "\n" : json::EncodeYaml(settings));
+  return kExitDone;
+}
+
 int WritePages(const std::string& folder, Streams& io) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
@@ -243,6 +253,14 @@ int ExplainFiles(const ExplainOptions& options, Streams& io) {
 int RunExplain(const ExplainOptions& options, Streams& io) {
   if (!options.markdown_folder.empty()) return WritePages(options.markdown_folder, io);
   const bool files = !options.input.files.empty() || !options.input.kustomizations.empty();
+  if (options.argocd) {
+    if (options.topics.empty() && options.fault_codes.empty() && !files) {
+      return PrintArgocdSettings(options, io);
+    }
+    PrintError(io.err, "--argocd prints settings for all kinds, and explains nothing else",
+               "run the command twice");
+    return kExitUnusable;
+  }
   if (!options.fault_codes.empty()) {
     if (options.topics.empty() && !files) {
       return ExplainFaults(options.fault_codes, options.output, options.color, io);
@@ -281,6 +299,12 @@ void AddExplain(CLI::App& parent, Streams& io, int& exit_code) {
       ->type_name("CODE")
       ->allow_extra_args(false)
       ->envname("MINDGATE_EXPLAIN_FAULT");
+  command
+      ->add_flag(
+          "--argocd", options->argocd,
+          "Print what Argo CD must ignore of objects that are injected: ignoreDifferences of "
+          "an Application")
+      ->envname("MINDGATE_EXPLAIN_ARGOCD");
   AddInputOptions(*command, options->input);
   SetChoices(*command->add_option("-o,--output", options->output, "Output format")
                   ->capture_default_str()
@@ -300,6 +324,7 @@ void AddExplain(CLI::App& parent, Streams& io, int& exit_code) {
   mindgate explain mutator/visible-devices  the mutator, not the rule of that name
   mindgate explain sp-block              who reads a label or annotation, where, and which values
   mindgate explain --fault 80E18005      what a fault code means, and what happens to pods
+  mindgate explain --argocd              what Argo CD must ignore of objects that are injected
   mindgate explain -f job.yaml           what was injected, what was not, and which rules failed
   mindgate explain -f job.yaml --all     the result of every rule
   mindgate explain -f job.yaml -o json)");

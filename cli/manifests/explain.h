@@ -18,6 +18,7 @@ struct ExplainOptions {
   // "mutators" and "keys", which lists those. Empty: lists all.
   std::vector<std::string> topics;
   std::vector<std::string> fault_codes;  // explains these codes of MindCluster instead
+  bool argocd = false;                   // prints settings for Argo CD instead
   bool all = false;                      // for files: also rules that passed or do not apply
   std::string output = "text";           // or "json"
   std::string markdown_folder;           // writes the generated pages there instead

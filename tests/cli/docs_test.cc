@@ -128,7 +128,7 @@ TEST_P(Documents, PrintWhatTheyShow) {
 INSTANTIATE_TEST_SUITE_P(All, Documents,
                          ::testing::Values("README.md", "docs/user-guide.md", "docs/operations.md",
                                            "docs/faults.md", "docs/deploy.md", "docs/what-if.md",
-                                           "docs/audit.md"),
+                                           "docs/audit.md", "docs/gitops.md"),
                          [](const auto& document) {
                            std::string name;
                            for (const char c : std::string_view(document.param)) {
@@ -147,7 +147,7 @@ TEST(Links, OfAllDocumentsExist) {
         "docs/faults.md", "docs/deploy.md", "docs/what-if.md", "docs/audit.md",
         "docs/not-checked.md", "docs/install.md", "docs/versions.md", "docs/keys.md",
         "docs/rules.md", "docs/mutators.md", "docs/comparison.md", "docs/faq.md",
-        "docs/glossary.md", "CHANGELOG.md"}) {
+        "docs/glossary.md", "docs/gitops.md", "CHANGELOG.md"}) {
     const std::string text = ReadSource(name);
     const auto folder = std::filesystem::path(name).parent_path();
     for (size_t at = 0; (at = text.find("](", at)) != std::string::npos;) {

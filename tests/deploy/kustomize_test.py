@@ -143,5 +143,40 @@ class ExecFunction(unittest.TestCase):
         self.assertEqual((silent.returncode, silent.stdout), (0, ""))
 
 
+ADMISSION = yaml.safe_load((ROOT / "docs/gitops.md").read_text().split("# admission.yaml\n")[1].split("```")[0])
+CHAT = yaml.safe_load((ROOT / "examples/manifests/chat.yaml").read_text())
+
+
+def admit(deployment: Object, *, spec: Object | None = None, **kustomization: Any) -> subprocess.CompletedProcess[str]:
+    """Builds chat.yaml with docs/gitops.md's admission.yaml."""
+    admission = ADMISSION | ({"spec": spec} if spec else {})
+    return build({}, *EXEC, files={"admission.yaml": admission, "chat.yaml": deployment}, resources=["chat.yaml"], **kustomization)
+
+
+class AdmissionFunction(unittest.TestCase):
+    maxDiff = None
+    setUpClass = ExecFunction.setUpClass
+
+    def test_a_transformer_writes_what_apply_does(self) -> None:
+        built = admit(CHAT, transformers=["admission.yaml"])
+        self.assertEqual((built.returncode, built.stderr), (0, ""))
+        applied = run(BINARY, "apply", "-f", ROOT / "examples/manifests/chat.yaml")
+        self.assertEqual(objects_of(built.stdout), objects_of(applied.stdout))
+        self.assertNotEqual(objects_of(built.stdout), [CHAT])
+
+    def test_a_denial_fails_the_build(self) -> None:
+        wrong = yaml.safe_load(yaml.safe_dump(CHAT))
+        wrong["spec"]["template"]["metadata"]["labels"]["fault-scheduling"] = "Force"
+        built = admit(wrong, transformers=["admission.yaml"])
+        self.assertNotEqual(built.returncode, 0)
+        self.assertIn("error: Deployment serving/chat: spec.template.metadata.labels[fault-scheduling]: MG050 ", built.stderr)
+        self.assertEqual(built.stdout, "")
+
+    def test_its_spec_is_read(self) -> None:
+        built = admit(CHAT, spec={"config": {"scheduler": "other"}}, transformers=["admission.yaml"])
+        (deployment,) = objects_of(built.stdout)
+        self.assertEqual(deployment["spec"]["template"]["spec"]["schedulerName"], "other")
+
+
 if __name__ == "__main__":
     unittest.main()
