@@ -39,7 +39,7 @@ void CheckServingCertificate(Context& context) {
       RequireObject(context, kCertificate, kube::resources::kSecrets, context.options.ns, name,
                     "the webhook has no certificate and is not ready",
                     "with certs.mode managed the watcher creates it: see its logs; "
-                    "otherwise create it as docs/operations.md describes");
+                    "otherwise create it as docs/certificates.md describes");
   if (!secret) return;
   const std::string where = "Secret " + context.options.ns + "/" + name;
   const auto chain = certs::DecodeBase64(json::TextAt(*secret, {"data", "tls.crt"}));

@@ -74,7 +74,7 @@ class MetricsTest(unittest.TestCase):
             self.assertEqual(labels & OF_TARGETS, set(), name)
 
     def test_all_series_are_documented(self) -> None:
-        text = (ROOT / "docs/operations.md").read_text()
+        text = (ROOT / "docs/metrics.md").read_text()
         for name in series():
             base = re.sub("_(bucket|sum|count)$", "", name)
             # In a row of several: `mindgate_webhook_queue_length`, `_capacity`.

@@ -60,14 +60,14 @@ def notes(*arguments: str) -> str:
 
 
 class SwitchesTest(unittest.TestCase):
-    """The commands of docs/operations.md, "Switch something off"."""
+    """The commands of docs/rollout.md, "Switch something off"."""
 
     maxDiff = None
 
     def commands(self) -> list[list[str]]:
         """The arguments of each `helm upgrade` after those that all have in common."""
-        text = (ROOT / "docs/operations.md").read_text()
-        (block,) = re.findall(r"(?ms)^### Switch something off\n.*?^```sh\n(.*?)^```$", text)
+        text = (ROOT / "docs/rollout.md").read_text()
+        (block,) = re.findall(r"(?ms)^## Switch something off\n.*?^```sh\n(.*?)^```$", text)
         words = [shlex.split(command) for command in re.sub(r"(?m)^#.*\n|\\\n", "", block).splitlines()]
         common = "helm upgrade mindgate charts/mindgate -n mindgate-system --reset-then-reuse-values".split()
         for each in words:

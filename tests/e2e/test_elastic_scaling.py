@@ -333,8 +333,8 @@ def test_storm_service(cluster: Cluster, enforcing: Release) -> None:
 
 
 def documented_commands(heading: str) -> list[str]:
-    """The shell blocks of docs/operations.md below a heading."""
-    section = (DOCS / "operations.md").read_text().split(f"{heading}\n", 1)[1].split("\n#", 1)[0]
+    """The shell blocks of docs/scaling.md below a heading."""
+    section = (DOCS / "scaling.md").read_text().split(f"{heading}\n", 1)[1].split("\n#", 1)[0]
     return re.findall(r"```sh\n(.*?)```", section, re.DOTALL)
 
 
@@ -344,7 +344,7 @@ def test_gates_are_opened_by_hand(cluster: Cluster, enforcing: Release, tmp_path
     (tmp_path / "kubectl-mindgate").symlink_to(PROGRAM)
     cluster.create(instances("prefill", "prefill", 2))
     await_held(cluster, 2, 0)
-    [plugin, alone] = documented_commands("#### Gates without a watcher")
+    [plugin, alone] = documented_commands("## Gates without a watcher")
     file = tmp_path / "typed"
     file.write_text(f'PATH="{tmp_path}:$PATH"\n{plugin if with_plugin else alone}')
     # On a terminal, where the plugin asks before it opens gates.
