@@ -163,8 +163,8 @@ TEST(Links, OfAllDocumentsExist) {
   int links = 0;
   int anchors = 0;
   std::map<std::string, std::set<std::string>> anchors_of;
-  for (const std::string& name :
-       Pages({"docs", "docs/design", "docs/runbooks", "docs/formats", "charts/mindgate"})) {
+  for (const std::string& name : Pages({"docs", "docs/design", "docs/runbooks", "docs/formats",
+                                        "charts/mindgate", "examples"})) {
     const std::string text = ReadSource(name);
     const auto folder = std::filesystem::path(name).parent_path();
     for (size_t at = 0; (at = text.find("](", at)) != std::string::npos;) {
