@@ -48,6 +48,11 @@ constexpr std::array kFlags = {
     Instead{"--kube-context", "--context"},
 };
 
+// Flags for which there is a command of its own.
+constexpr std::array kFlagsThatAreCommands = {
+    Instead{"--cluster", "audit"},
+};
+
 std::optional<std::string> Find(std::span<const Instead> table, std::string_view word) {
   const auto found = std::ranges::find(table, word, &Instead::word);
   if (found == table.end()) return std::nullopt;
@@ -70,6 +75,11 @@ ArgumentFault UnknownFlag(const CLI::App& app, const std::string& flag) {
   const std::string what = "unknown flag " + Quote(flag);
   if (const auto other = Find(kFlags, flag); other && app.get_option_no_throw(*other) != nullptr) {
     return {what, "write " + *other};
+  }
+  if (const auto command = Find(kFlagsThatAreCommands, flag)) {
+    const CLI::App* program = &app;
+    while (program->get_parent() != nullptr) program = program->get_parent();
+    return {what, "write `" + FullName(*program) + " " + *command + "`"};
   }
   const std::vector<std::string> flags = FlagsOf(app);
   if (const auto near = NearestOf(flag, flags)) {

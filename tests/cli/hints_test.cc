@@ -30,6 +30,8 @@ TEST(Hints, SayWhatToWriteInstead) {
       {{"apply", "--file", "chat.yaml"},
        "error: unknown flag \"--file\"\nhint: write --filename\n"},
       {{"apply", "--ns=default"}, "error: unknown flag \"--ns\"\nhint: write --namespace\n"},
+      {{"apply", "--cluster"}, "error: unknown flag \"--cluster\"\nhint: write `mindgate audit`\n"},
+      {{"--cluster"}, "error: unknown flag \"--cluster\"\nhint: write `mindgate audit`\n"},
       {{"--context", "prod", "status", "-A"},
        "error: flags stand before the command: --context prod\nhint: write `mindgate status "
        "--context prod`\n"},
