@@ -35,6 +35,10 @@ using prometheus::MetricType;
 const prometheus::Histogram::BucketBoundaries kBuckets = {0.001, 0.003, 0.01, 0.03, 0.05,
                                                           0.1,   0.3,   1,    3,    10};
 
+// From a second, which a decision takes, to an hour, in which a large model is loaded.
+const prometheus::Histogram::BucketBoundaries kRecoveryBuckets = {1,   3,   10,  30,   60,
+                                                                  120, 300, 600, 1800, 3600};
+
 // Off until the first successful load.
 schemas::ElasticScaling ScalingOf(const Snapshot<schemas::Config>& config) {
   if (const auto now = config.Get()) return now->elastic_scaling;
@@ -85,7 +89,17 @@ class Watcher::Impl {
                            .Name("mindgate_rescheduling_latency_seconds")
                            .Help("From a change in the cluster to the last call that it led to.")
                            .Register(registry_)
-                           .Add({}, kBuckets)) {
+                           .Add({}, kBuckets)),
+        recovery_steps_(
+            prometheus::BuildHistogram()
+                .Name("mindgate_recovery_step_seconds")
+                .Help("From the step before of a job's recovery from a fault; the first one is "
+                      "decided, and counts from the report of the fault.")
+                .Register(registry_)) {
+    // So that each is there before the first fault.
+    for (int i = 0; i < rescheduling::kRecoveryStepCount; ++i) {
+      OfStep(static_cast<rescheduling::RecoveryStep>(i));
+    }
     const auto term = [this] { return leadership_.term(); };
     // A new controller is one entry.
     controllers_.push_back(std::make_unique<scaling::ScalingController>(
@@ -116,6 +130,10 @@ class Watcher::Impl {
             .observe_latency =
                 [this](std::chrono::nanoseconds latency) {
                   fault_latency_.Observe(std::chrono::duration<double>(latency).count());
+                },
+            .observe_step =
+                [this](rescheduling::RecoveryStep step, std::chrono::nanoseconds took) {
+                  OfStep(step).Observe(std::chrono::duration<double>(took).count());
                 },
             .seed = options_.seed}));
     controllers_.push_back(std::make_unique<ended_servers::Controller>(
@@ -182,6 +200,11 @@ class Watcher::Impl {
     return {.ns = options_.ns, .failed = WarnOfWatchFaults(logger_, "pods"), .seed = options_.seed};
   }
 
+  prometheus::Histogram& OfStep(rescheduling::RecoveryStep step) {
+    return recovery_steps_.Add({{"step", std::string(rescheduling::RecoveryStepName(step))}},
+                               kRecoveryBuckets);
+  }
+
   std::string Metrics() const {
     std::vector<MetricFamily> families = registry_.Collect();
     size_t left_out = pods_.left_out();
@@ -219,6 +242,7 @@ class Watcher::Impl {
   prometheus::Registry registry_;
   prometheus::Histogram& latency_;
   prometheus::Histogram& fault_latency_;
+  prometheus::Family<prometheus::Histogram>& recovery_steps_;  // by step
   std::vector<std::unique_ptr<Controller>> controllers_;
 };
 

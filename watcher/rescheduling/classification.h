@@ -33,6 +33,7 @@ struct Task {
   bool forced = false;          // it was deleted with grace period 0, and a finalizer keeps it
   bool gated = false;           // it waits behind a scheduling gate
   bool bound = false;           // a scheduler placed it, so that its node was one
+  bool ready = false;           // its condition Ready is True
   std::string pod_status{};     // huawei.com/pod-status
   bool operator==(const Task&) const = default;
 };

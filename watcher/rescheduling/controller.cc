@@ -50,6 +50,7 @@ Reconciler::Options ReschedulingController::ReconcilerOptions() const {
               [this](const std::string& node, const faults::NodeFaults& known) {
                 return feed_.ReportsOf(node, known);
               },
+          .observe_step = options_.observe_step,
           .why_no_room =
               [this](const Job& job, const std::vector<size_t>& going,
                      const faults::FaultsByNode& faults) {

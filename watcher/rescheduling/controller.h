@@ -40,6 +40,7 @@ class ReschedulingController final : public Controller {
     bool dry_run = false;
     std::string ns{};  // of what it keeps; empty: it keeps nothing
     std::function<void(std::chrono::nanoseconds)> observe_latency{};  // from a change to its calls
+    Recoveries::Observe observe_step{};  // how long each step of a recovery took
     int workers = 4;
     uint64_t seed = 1;
   };

@@ -139,6 +139,7 @@ PodPtr PodReader::Read(const Value& pod) {
   const Value* gates = json::FindPath(pod, {"spec", "schedulingGates"});
   state->gated = json::IsArray(gates) && gates->begin() != gates->end();
   state->bound = IsBound(pod);
+  state->ready = ConditionStatus(pod, "Ready") == "True";
   return state;
 }
 
@@ -161,6 +162,7 @@ Task PodState::ToTask() const {
             .forced = forced,
             .gated = gated,
             .bound = bound,
+            .ready = ready,
             .pod_status = text(metadata->annotations, schemas::kPodStatus)};
   if (going != Time{}) task.going = going;
   if (super_pod >= 0) task.super_pod = super_pod;

@@ -41,6 +41,7 @@ struct PodState {
   bool forced = false;
   bool gated = false;
   bool bound = false;  // a scheduler placed it, or a kubelet took it
+  bool ready = false;  // its condition Ready is True
 
   Task ToTask() const;
 };

@@ -79,11 +79,17 @@ bool Reconciler::enforced(const schemas::Rescheduling& settings) const {
 void Reconciler::Keep(const std::function<bool(const JobKey&)>& exists) {
   store_.Keep(exists);
   canary_.Keep(exists);
+  recoveries_.Keep(exists);
   const MutexLock lock(mutex_);
   std::erase_if(said_, [&](const auto& said) { return !exists(said.first); });
 }
 
 void Reconciler::Forget(const JobKey& key) {
+  recoveries_.Forget(key);
+  ForgetSaid(key);
+}
+
+void Reconciler::ForgetSaid(const JobKey& key) {
   const MutexLock lock(mutex_);
   said_.erase(key);
 }
@@ -134,6 +140,7 @@ ReconcileResult Reconciler::Reconcile(const JobKey& key, const Inputs& inputs, c
     run.job.restarted_by_other = RestartedByOther(run);
     if (run.job.restarted_by_other) decide();
   }
+  recoveries_.See(key, run.job, run.decision.types, run.decision.next.restart.has_value(), run.now);
   JobState seen = before;
   seen.uid = run.job.uid;
   seen.seen = run.decision.next.seen;
@@ -155,7 +162,7 @@ ReconcileResult Reconciler::Reconcile(const JobKey& key, const Inputs& inputs, c
     // What is on its way, or done, was told when it began.
     const bool told = run.decision.next.restart || run.decision.step == Step::kAnnotate;
     if (run.decision.lacks_room || (!healthy && !told)) TellOnce(run, false, run.decision.why);
-    if (healthy && !run.decision.next.restart) Forget(key);
+    if (healthy && !run.decision.next.restart) ForgetSaid(key);
     if (!enforces) {
       stay();
     } else if (run.decision.stops_asking && !AskToExit(run, false)) {

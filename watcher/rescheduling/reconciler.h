@@ -23,6 +23,7 @@
 #include "watcher/frame/term_clock.h"
 #include "watcher/rescheduling/decision.h"
 #include "watcher/rescheduling/plugin_canary.h"
+#include "watcher/rescheduling/recoveries.h"
 #include "watcher/rescheduling/revalidation.h"
 #include "watcher/rescheduling/state_store.h"
 
@@ -49,6 +50,8 @@ class Reconciler {
     // What a leader before kept of jobs that this denies is forgotten; null: of none.
     std::function<bool(const JobKey&)> exists{};
     ReportsOf reports_of{};
+    // How long each step of a recovery took; null: nobody asks.
+    Recoveries::Observe observe_step{};
     // DecisionOptions::why_no_room, of a job; null: nobody asks.
     std::function<std::string(const Job& job, const std::vector<size_t>& going,
                               const faults::FaultsByNode& faults)>
@@ -91,6 +94,7 @@ class Reconciler {
     kNo,              // to be tried again
   };
 
+  void ForgetSaid(const JobKey& key);
   bool enforced(const schemas::Rescheduling& settings) const;
   DisruptionGate::Request RequestOf(const Run& run) const;
   Refusal MayLook(Run& run);
@@ -113,6 +117,7 @@ class Reconciler {
   const Options options_;
   StateStore store_;
   PluginCanary canary_{logger_, decisions_};
+  Recoveries recoveries_{options_.observe_step};
 
   mutable Mutex mutex_;
   std::map<JobKey, std::string> said_ GUARDED_BY(mutex_);  // what was told the last time
