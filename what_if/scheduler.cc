@@ -266,6 +266,11 @@ std::string Scheduler::WhyNot(size_t i, const Pod& pod, bool refuses_sub_healthy
   return clusters_.at(pod.resource).Free(i) < pod.npus ? "full" : "";
 }
 
+int64_t Scheduler::Free(size_t i, const std::string& resource) const {
+  const auto cluster = clusters_.find(resource);
+  return cluster == clusters_.end() ? 0 : cluster->second.Free(i);
+}
+
 void Scheduler::Explain(const Pod& pod, bool refuses_sub_healthy, Shortage& shortage) const {
   std::map<std::string, size_t> counts;
   for (size_t i = 0; i < inventory_.nodes.size(); ++i) {

@@ -52,6 +52,11 @@ class Scheduler {
   };
   Answer Place(const Request& request);
 
+  // Why a node takes no such pod as it is now: "full", "cordoned", "taint dedicated", "label
+  // pool=blue". Empty: it takes it.
+  std::string WhyNot(size_t node, const Pod& pod, bool refuses_sub_healthy) const;
+  // NPUs of the resource that are free on a node; 0: also where none are offered.
+  int64_t Free(size_t node, const std::string& resource) const;
   // Whether there is room for the pod on a node, as it is now.
   bool CouldTake(size_t node, const Pod& pod) const { return WhyNot(node, pod, false).empty(); }
   // Fills in why nodes take no such pod, as they are now.
@@ -68,7 +73,6 @@ class Scheduler {
                                               const Request& request,
                                               std::optional<Shortage>& shortage);
   void Release(const std::vector<size_t>& pods);
-  std::string WhyNot(size_t node, const Pod& pod, bool refuses_sub_healthy) const;
 
   const Inventory& inventory_;
   std::vector<std::string_view> closed_;  // by node: why it takes no new pods; empty: it does

@@ -1,0 +1,258 @@
+#include "why/subject.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "audit/collections.h"
+#include "schemas/names.h"
+#include "watcher/frame/opt_outs.h"
+
+namespace mindgate::why {
+namespace {
+
+using json::Value;
+using schemas::Kind;
+
+// Of owners above and below: Kubernetes' own controllers make three levels at most, OME and AIBrix
+// four.
+constexpr int kMaxLevels = 6;
+constexpr size_t kMaxChildren = 2'000;
+
+json::Projection SubjectFields() {
+  std::vector<json::Projection::Path> paths;
+  for (const char* member : {"name", "namespace", "uid", "labels", "annotations", "ownerReferences",
+                             "creationTimestamp", "deletionTimestamp", "finalizers"}) {
+    paths.push_back({"metadata", member});
+  }
+  paths.push_back({"spec"});
+  paths.push_back({"status"});
+  return json::Projection(paths);
+}
+
+json::Projection OwnerFields() {
+  std::vector<json::Projection::Path> paths = watcher::OptOutFields();
+  for (const char* member : {"uid", "ownerReferences"}) paths.push_back({"metadata", member});
+  return json::Projection(paths);
+}
+
+// The controller, else the only owner: PodGroups have owners that are no controllers.
+const Value* OwnerOf(const Value& object) {
+  const Value* owners = json::FindPath(object, {"metadata", "ownerReferences"});
+  if (!json::IsArray(owners)) return nullptr;
+  const Value* first = nullptr;
+  for (const Value& owner : *owners) {
+    if (!owner.is_object()) continue;
+    if (json::AsBool(json::Find(owner, "controller")).value_or(false)) return &owner;
+    if (first == nullptr) first = &owner;
+  }
+  return first;
+}
+
+const schemas::KindInfo* InfoOfOwner(const Value& owner) {
+  const std::string api_version = json::TextAt(owner, {"apiVersion"});
+  const std::string kind = json::TextAt(owner, {"kind"});
+  for (const schemas::KindInfo& info : schemas::kKinds) {
+    if (info.name == kind && info.group == schemas::GroupOf(api_version)) return &info;
+  }
+  return nullptr;
+}
+
+std::string RefText(std::string_view kind, std::string_view name) {
+  return std::string(kind) + "/" + std::string(name);
+}
+
+int64_t IntAt(const Value& object, std::initializer_list<std::string_view> path, int64_t missing) {
+  return json::AsInt(json::FindPath(object, path)).value_or(missing);
+}
+
+// Sums `replicas` of the items of a list or the members of a map.
+int64_t SumOfReplicas(const Value* parts) {
+  int64_t sum = 0;
+  if (json::IsArray(parts)) {
+    for (const Value& part : *parts) sum += IntAt(part, {"replicas"}, 1);
+  } else if (json::IsObject(parts)) {
+    for (const json::Member& part : parts->members()) sum += IntAt(part.value, {"replicas"}, 1);
+  }
+  return sum;
+}
+
+std::optional<int64_t> WantedPods(Kind kind, const Value& object) {
+  switch (kind) {
+    case Kind::kPod:
+      return 1;
+    case Kind::kDeployment:
+    case Kind::kReplicaSet:
+    case Kind::kStatefulSet:
+    case Kind::kReplicationController:
+      return IntAt(object, {"spec", "replicas"}, 1);
+    case Kind::kJob:
+      return IntAt(object, {"spec", "parallelism"}, 1);
+    case Kind::kVolcanoJob:
+      return SumOfReplicas(json::FindPath(object, {"spec", "tasks"}));
+    case Kind::kAscendJob:
+      return SumOfReplicas(json::FindPath(object, {"spec", "replicaSpecs"}));
+    case Kind::kLeaderWorkerSet:
+      return IntAt(object, {"spec", "replicas"}, 1) *
+             IntAt(object, {"spec", "leaderWorkerTemplate", "size"}, 1);
+    case Kind::kDaemonSet: {
+      const auto wanted = json::AsInt(json::FindPath(object, {"status", "desiredNumberScheduled"}));
+      return wanted;
+    }
+    default:
+      return std::nullopt;
+  }
+}
+
+// "BackoffLimitExceeded: Job has reached the specified backoff limit".
+std::string FailureOf(Kind kind, const Value& object) {
+  if (kind == Kind::kVolcanoJob) {
+    const std::string phase = json::TextAt(object, {"status", "state", "phase"});
+    if (phase != "Failed" && phase != "Aborted" && phase != "Terminated") return "";
+    const std::string message = json::TextAt(object, {"status", "state", "message"});
+    return phase + (message.empty() ? "" : ": " + message);
+  }
+  const Value* conditions = json::FindPath(object, {"status", "conditions"});
+  if (!json::IsArray(conditions)) return "";
+  for (const Value& condition : *conditions) {
+    if (json::FindString(condition, "type") != "Failed" ||
+        json::FindString(condition, "status") != "True") {
+      continue;
+    }
+    const std::string message = json::TextAt(condition, {"message"});
+    return json::TextAt(condition, {"reason"}) + (message.empty() ? "" : ": " + message);
+  }
+  return "";
+}
+
+}  // namespace
+
+void NoteUnread(Facts& facts, const std::string& what, const kube::Fault& fault) {
+  if (fault.reason == kube::Reason::kNotFound) return;
+  for (const UnreadFacts& unread : facts.unread) {
+    if (unread.what == what) return;
+  }
+  facts.unread.push_back({what, fault.message});
+}
+
+kube::Answer<Subject> FindSubject(kube::Client& client, schemas::KindSet kinds,
+                                  const std::string& ns, const std::string& name,
+                                  const std::stop_token& stop) {
+  std::optional<kube::Fault> failed;
+  for (const schemas::KindInfo& info : schemas::kKinds) {
+    if (!kinds.Has(info.kind)) continue;
+    kube::Resource resource = audit::ResourceOf(info);
+    auto read = client.Get(resource, resource.namespaced ? ns : "", name, SubjectFields(), stop);
+    if (read) {
+      return Subject{info, std::move(resource), *std::move(read),
+                     info.cluster_scoped ? std::string() : ns, name};
+    }
+    if (!failed || failed->reason == kube::Reason::kNotFound) failed = read.error();
+  }
+  return tl::make_unexpected(*std::move(failed));
+}
+
+std::vector<std::string> NamesThere(kube::Client& client, schemas::KindSet kinds,
+                                    const std::string& ns, const std::stop_token& stop) {
+  constexpr int64_t kMaxNames = 500;
+  std::vector<std::string> names;
+  const json::Projection fields(std::vector<json::Projection::Path>{{"metadata", "name"}});
+  for (const schemas::KindInfo& info : schemas::kKinds) {
+    if (!kinds.Has(info.kind)) continue;
+    const kube::Resource resource = audit::ResourceOf(info);
+    const auto page = client.List(resource, resource.namespaced ? ns : "",
+                                  {.limit = kMaxNames, .metadata_only = true}, &fields, stop);
+    if (!page) continue;
+    for (const json::Json& item : page->items)
+      names.push_back(json::TextAt(item, {"metadata", "name"}));
+  }
+  return names;
+}
+
+void ReadState(Kind kind, const Value& object, Facts& facts) {
+  facts.wanted = WantedPods(kind, object);
+  facts.suspended = json::AsBool(json::FindPath(object, {"spec", "suspend"})).value_or(false);
+  facts.condition = kind == Kind::kPod ? "" : FailureOf(kind, object);
+  facts.ended = kind == Kind::kPod ? json::TextAt(object, {"status", "phase"}) == "Succeeded"
+                                   : facts.condition.empty() && audit::HasEnded(kind, object);
+  // Their controllers make pods now and then only.
+  if (kind == Kind::kCronJob || kind == Kind::kVolcanoCronJob) facts.wanted = std::nullopt;
+}
+
+void ReadOwners(kube::Client& client, const Subject& subject, Facts& facts,
+                const std::stop_token& stop) {
+  const auto note = [&facts](const Value& object, const std::string& whose) {
+    if (facts.opted_out.empty() && watcher::SaysDisabled(object)) {
+      facts.opted_out = std::string(schemas::kRescheduling) + ": disabled on " + whose;
+    }
+  };
+  note(subject.object.root(), RefText(subject.info.name, subject.name));
+  json::Document above;
+  const Value* at = &subject.object.root();
+  for (int level = 0; level < kMaxLevels; ++level) {
+    const Value* owner = OwnerOf(*at);
+    if (owner == nullptr) break;
+    const std::string name = json::TextAt(*owner, {"name"});
+    const std::string text = RefText(json::TextAt(*owner, {"kind"}), name);
+    facts.owners.push_back(text);
+    const schemas::KindInfo* info = InfoOfOwner(*owner);
+    if (info == nullptr) break;
+    auto read = client.Get(audit::ResourceOf(*info), info->cluster_scoped ? "" : subject.ns, name,
+                           OwnerFields(), stop);
+    if (!read) {
+      NoteUnread(facts, text, read.error());
+      break;
+    }
+    above = *std::move(read);
+    at = &above.root();
+    note(*at, text);
+  }
+  if (subject.ns.empty()) return;
+  const auto ns = client.Get(kube::resources::kNamespaces, "", subject.ns, OwnerFields(), stop);
+  if (ns) {
+    note(ns->root(), "namespace " + subject.ns);
+  } else {
+    NoteUnread(facts, "namespace " + subject.ns, ns.error());
+  }
+}
+
+std::set<std::string> ReadChildren(kube::Client& client, const Subject& subject, Facts& facts,
+                                   const std::stop_token& stop) {
+  std::set<std::string> uids = {json::TextAt(subject.object.root(), {"metadata", "uid"})};
+  schemas::KindSet parents = {subject.info.kind};
+  const json::Projection fields(
+      {{"metadata", "name"}, {"metadata", "uid"}, {"metadata", "ownerReferences", "*", "uid"}});
+  for (int level = 0; level < kMaxLevels; ++level) {
+    schemas::KindSet made;
+    for (const schemas::KindInfo& info : schemas::kKinds) {
+      if (parents.Has(info.kind)) made = made | info.makes;
+    }
+    made = made - schemas::KindSet{Kind::kPod, Kind::kConfigMap};
+    schemas::KindSet found;
+    for (const schemas::KindInfo& info : schemas::kKinds) {
+      if (!made.Has(info.kind)) continue;
+      const auto listed = client.ListAll(
+          audit::ResourceOf(info), subject.ns, {.metadata_only = true}, &fields,
+          {.item =
+               [&](const Value& object) {
+                 const Value* owners = json::FindPath(object, {"metadata", "ownerReferences"});
+                 if (!json::IsArray(owners) || uids.size() >= kMaxChildren) return;
+                 const bool ours =
+                     std::any_of(owners->begin(), owners->end(), [&](const Value& owner) {
+                       return uids.contains(json::TextAt(owner, {"uid"}));
+                     });
+                 if (!ours || !uids.insert(json::TextAt(object, {"metadata", "uid"})).second)
+                   return;
+                 found = found | schemas::KindSet{info.kind};
+                 facts.made_by_it.push_back(
+                     RefText(info.name, json::TextAt(object, {"metadata", "name"})));
+               }},
+          stop);
+      if (!listed) NoteUnread(facts, std::string(info.plural), listed.error());
+    }
+    if (!found.Intersects(schemas::kEveryKind)) break;
+    parents = found;
+  }
+  return uids;
+}
+
+}  // namespace mindgate::why
