@@ -34,6 +34,7 @@ constexpr std::pair<const char*, AddCommand> kCommands[] = {
     {"Manifests", AddConfig},
     {"Manifests", AddKinds},
     {"Clusters", AddAudit},
+    {"Clusters", AddWhy},
     {"Clusters", AddStatus},
     {"Clusters", AddWhatIf},
     {"Clusters", AddSnapshot},

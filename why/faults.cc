@@ -58,13 +58,14 @@ Findings ChipsFaulty(const Facts& facts) {
       for (const std::string& chip : node.faulty) chips.push_back(node.name + "/" + chip);
     }
     if (nodes.empty()) continue;
-    found.push_back({.what = "faulty chips keep " + PodsText(placement.pods) + " from " +
-                             JoinFirst(nodes, kMaxParts) + ": " + JoinFirst(chips, kMaxParts),
-                     .why = "With these chips the node would have " +
-                            std::to_string(placement.npus) + " free " + placement.resource + ".",
-                     .fix = "repair or reset the chips; `mindgate status --faults` and `mindgate "
-                            "explain CODE` say what each code means",
-                     .evidence = FaultsOn(facts, nodes)});
+    found.push_back(
+        {.what = "faulty chips keep " + PodsText(placement.pods) + " from " +
+                 JoinFirst(nodes, kMaxParts) + ": " + JoinFirst(chips, kMaxParts),
+         .why = "With these chips the node would have " + std::to_string(placement.npus) +
+                " free " + placement.resource + ".",
+         .fix = "repair or reset the chips; `mindgate status --faults` shows them, and `mindgate "
+                "explain --fault CODE` what a code means",
+         .evidence = FaultsOn(facts, nodes)});
   }
   return found;
 }

@@ -38,6 +38,7 @@ void AddSnapshot(CLI::App& parent, Streams& io, int& exit_code);
 void AddAudit(CLI::App& parent, Streams& io, int& exit_code);
 void AddWhatIf(CLI::App& parent, Streams& io, int& exit_code);
 void AddStatus(CLI::App& parent, Streams& io, int& exit_code);
+void AddWhy(CLI::App& parent, Streams& io, int& exit_code);
 void AddReleaseGates(CLI::App& parent, Streams& io, int& exit_code);
 void AddReleaseNodes(CLI::App& parent, Streams& io, int& exit_code);
 void AddWatch(CLI::App& parent, Streams& io, int& exit_code);

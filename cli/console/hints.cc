@@ -31,7 +31,6 @@ constexpr std::array kCommands = {
     Instead{"server", "webhook"},
     Instead{"template", "deploy -f FILE --dry-run"},
     Instead{"validate", "apply -f PATH -o table"},
-    Instead{"why", "explain -f PATH"},
 };
 
 // Flags of other tools, and ours. Only those that the command has are proposed.

@@ -25,7 +25,7 @@ struct Program {
          {AddApply,  AddExplain, AddTest,     AddSimulate,     AddConfig,       AddKinds,
           AddFix,    AddWebhook, AddWatch,    AddDeploy,       AddDelete,       AddStatus,
           AddAudit,  AddWhatIf,  AddSnapshot, AddReleaseGates, AddReleaseNodes, AddCerts,
-          AddDoctor, AddVersion, AddHelp,     AddCompletion,   AddOptions}) {
+          AddDoctor, AddVersion, AddHelp,     AddCompletion,   AddOptions,      AddWhy}) {
       add(app, io, exit_code);
     }
   }

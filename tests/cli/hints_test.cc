@@ -70,7 +70,7 @@ TEST(Hints, NameTheVariableThatIsWrong) {
 
 TEST(Hints, ProposeCommandsThatExist) {
   for (const char* word : {"check", "diff", "get", "init", "inject", "lint", "render", "run",
-                           "server", "template", "validate", "why"}) {
+                           "server", "template", "validate"}) {
     const std::string hint = Cli({word}).err;
     const size_t at = hint.find("write `mindgate ");
     ASSERT_NE(at, std::string::npos) << hint;

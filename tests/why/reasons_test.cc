@@ -556,15 +556,16 @@ std::vector<Case> FaultCases() {
     facts.placements = {Placement({Node("npu-0", "full", 7)})};
     facts.placements[0].nodes[0].faulty = {"Ascend910-3"};
     facts.faults = {chip};
-    cases.push_back({facts,
-                     {.id = "faulty-chips",
-                      .state = State::kPending,
-                      .what = "faulty chips keep Pods chat-0, chat-1 from npu-0: npu-0/Ascend910-3",
-                      .why = "With these chips the node would have 8 free huawei.com/Ascend910.",
-                      .fix = "repair or reset the chips; `mindgate status --faults` and `mindgate "
-                             "explain CODE` say what each code means",
-                      .evidence = {chip_text}},
-                     [](Facts& f) { f.placements[0].nodes[0].free = 3; }});
+    cases.push_back(
+        {facts,
+         {.id = "faulty-chips",
+          .state = State::kPending,
+          .what = "faulty chips keep Pods chat-0, chat-1 from npu-0: npu-0/Ascend910-3",
+          .why = "With these chips the node would have 8 free huawei.com/Ascend910.",
+          .fix = "repair or reset the chips; `mindgate status --faults` shows them, and `mindgate "
+                 "explain --fault CODE` what a code means",
+          .evidence = {chip_text}},
+         [](Facts& f) { f.placements[0].nodes[0].free = 3; }});
     facts.placements = {Placement({Node("npu-0", "faulty")})};
     facts.faults = {{"npu-0", "node", "UnHealthy", {}}};
     cases.push_back({facts,
