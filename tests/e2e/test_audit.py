@@ -41,10 +41,10 @@ def audit(cluster: Cluster, *arguments: str) -> dict[str, Any]:
     return json.loads(done.stdout)
 
 
-def judged(told: dict[str, Any]) -> list[dict[str, Any]]:
-    """The workloads without what changes while their pods start: pods, NPUs and what a death does to them."""
-    lasting = ("kind", "namespace", "name", "framework", "outcome", "findings")
-    return [{key: each.get(key) for key in lasting} for each in told["workloads"]]
+def judged(told: dict[str, Any]) -> dict[tuple[str, str], dict[str, Any]]:
+    """The workloads by kind and name, without what changes while their pods start: pods, NPUs, what a death does, and the order."""
+    lasting = ("namespace", "framework", "outcome", "findings")
+    return {(each["kind"], each["name"]): {key: each[key] for key in lasting} for each in told["workloads"]}
 
 
 def test_workloads_from_before_mindgate(before_mindgate: Cluster) -> None:
@@ -66,7 +66,8 @@ def test_workloads_from_before_mindgate(before_mindgate: Cluster) -> None:
     assert running["pods"] == 1
     assert running["npus"] == 1
     assert running["nodeDies"]["recovery"] in {"recovers", "hangs"}
-    assert judged(audit(cluster, "lws")) == [each for each in judged(told) if each["kind"] == "LeaderWorkerSet"]
+    of_lws = {key: each for key, each in judged(told).items() if key[0] == "LeaderWorkerSet"}
+    assert judged(audit(cluster, "lws")) == of_lws
     # The CRD of PolicyReports takes what is written, and keeps all of it.
     reports = cluster.run(PROGRAM, "audit", "-n", cluster.namespace, "-o", "policyreport", check=False).stdout
     cluster.kubectl("apply", "--validate=strict", "-f", "-", input=reports)
