@@ -1,7 +1,6 @@
 #include "schemas/resource_list.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "base/text.h"
