@@ -17,26 +17,20 @@ using schemas::FunctionSeverity;
 
 constexpr std::string_view kWarningPrefix = "warning: ";
 
-// "warning: " and "denied: " are what the severity means.
-std::string MessageOf(const json::Issue& issue) {
-  std::string message = issue.message;
+// Of the configuration, or of the object that `reference` names. Its message begins with what the
+// severity means.
+void ReportIssue(schemas::ResourceList& list, FunctionSeverity severity, json::Issue issue,
+                 const Json& reference = nullptr) {
   for (const std::string_view prefix : {kWarningPrefix, std::string_view("denied: ")}) {
-    if (message.starts_with(prefix)) message.erase(0, prefix.size());
+    if (issue.message.starts_with(prefix)) issue.message.erase(0, prefix.size());
   }
-  return issue.hint.empty() ? message : message + "; " + issue.hint;
-}
-
-Json FieldOf(const json::Issue& issue) {
-  if (issue.field.empty()) return Json::object();
-  return {{"field", {{"path", issue.field}}}};
-}
-
-// Of the configuration, which has no object.
-void ReportConfiguration(schemas::ResourceList& list, FunctionSeverity severity,
-                         const json::Issue& issue) {
-  const std::string message = MessageOf(issue);
-  const std::string place = issue.field.empty() ? "" : "spec." + issue.field + ": ";
-  list.Report(severity, message, place + message, FieldOf(issue));
+  Json more = Json::object();
+  if (!issue.field.empty()) more["field"] = {{"path", issue.field}};
+  const bool of_configuration = reference.is_null();
+  if (!of_configuration) more["resourceRef"] = reference;
+  const std::string where =
+      of_configuration && !issue.field.empty() ? "spec." + issue.field : std::string();
+  list.Report(severity, std::move(issue.message), issue.hint, where, std::move(more));
 }
 
 bool IsSame(const Json& a, const Json& b) {
@@ -125,21 +119,19 @@ schemas::FunctionAnswer RunFunction(schemas::ResourceList list, const schemas::C
   const auto read = ReadConfiguration(written, json::Positions());
   if (!read) {
     for (const json::Issue& issue : read.error().items()) {
-      ReportConfiguration(list, FunctionSeverity::kError, issue);
+      ReportIssue(list, FunctionSeverity::kError, issue);
     }
     return std::move(list).Answer(std::move(items));
   }
   const CheckedApplication checked = Check(*read, Render(read->application), config, {}, now);
   for (const json::Issues* issues : {&read->warnings, &checked.overrides}) {
     for (const json::Issue& issue : issues->items()) {
-      ReportConfiguration(list, FunctionSeverity::kWarning, issue);
+      ReportIssue(list, FunctionSeverity::kWarning, issue);
     }
   }
   for (const CheckFinding& finding : checked.findings) {
-    const json::Issue issue = IssueOf(finding, checked);
-    Json more = FieldOf(issue);
-    more["resourceRef"] = schemas::ReferenceTo(checked.objects[finding.object].object);
-    list.Report(SeverityOf(finding), MessageOf(issue), MessageOf(issue), std::move(more));
+    ReportIssue(list, SeverityOf(finding), IssueOf(finding, checked),
+                schemas::ReferenceTo(checked.objects[finding.object].object));
   }
   Prune(items, read->application, checked.objects);
   for (const RenderedObject& each : checked.objects) Put(items, each.object);

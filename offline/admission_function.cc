@@ -49,10 +49,8 @@ std::optional<AdmissionSpec> ReadSpec(ResourceList& list) {
   AdmissionSpec read;
   if (schemas::ReadDocument(SpecTable().OrNull(), spec, reading, read)) return read;
   for (const schemas::Reading::Found& found : reading.found_faults()) {
-    std::string message = found.issue.message;
-    if (!found.issue.hint.empty()) message += "; " + found.issue.hint;
     const std::string field = "spec" + (found.issue.field.empty() ? "" : "." + found.issue.field);
-    list.Report(FunctionSeverity::kError, message, field + ": " + message,
+    list.Report(FunctionSeverity::kError, found.issue.message, found.issue.hint, field,
                 {{"field", {{"path", field}}}});
   }
   return std::nullopt;
@@ -99,13 +97,11 @@ void ReportFindings(const ReportedObject& object, const Json& item, ResourceList
   const Json reference = schemas::ReferenceTo(item);
   const Json file = FileOf(item);
   for (const ReportedFinding& finding : object.findings) {
-    std::string message = RuleTitle(finding) + ": " + finding.message;
-    if (!finding.fix.empty()) message += "; " + finding.fix;
-    const std::string place = finding.field.empty() ? "" : finding.field + ": ";
     Json more = {{"resourceRef", reference}};
     if (!finding.field.empty()) more["field"] = {{"path", finding.field}};
     if (!file.is_null()) more["file"] = file;
-    list.Report(SeverityOf(finding.level), message, object.title + ": " + place + message,
+    list.Report(SeverityOf(finding.level), RuleTitle(finding) + ": " + finding.message, finding.fix,
+                object.title + (finding.field.empty() ? "" : ": " + finding.field),
                 std::move(more));
   }
 }

@@ -36,28 +36,28 @@ tl::expected<ResourceList, std::string> ResourceList::Read(std::string_view text
   }
   ResourceList read;
   read.list_ = std::move(documents->front().value);
-  read.items_ = read.list_.value("items", Json::array());
-  read.function_config_ = read.list_.value("functionConfig", Json::object());
-  read.results_ = Json::array();
-  if (!read.function_config_.is_object()) {
+  const Json function_config = read.function_config();
+  if (!function_config.is_object()) {
     return tl::unexpected("functionConfig of the ResourceList must be an object, not " +
-                          WithArticle(json::TypeName(read.function_config_)) +
+                          WithArticle(json::TypeName(function_config)) +
                           "; write an object of kind Application or Admission");
   }
-  if (!read.items_.is_array() || !std::all_of(read.items_.begin(), read.items_.end(),
-                                              [](const Json& item) { return item.is_object(); })) {
+  const Json items = read.items();
+  if (!items.is_array() ||
+      !std::all_of(items.begin(), items.end(), [](const Json& item) { return item.is_object(); })) {
     return tl::unexpected(std::string("items of the ResourceList must be a list of objects"));
   }
   return read;
 }
 
-void ResourceList::Report(FunctionSeverity severity, std::string message, const std::string& line,
-                          Json more) {
+void ResourceList::Report(FunctionSeverity severity, std::string message, const std::string& fix,
+                          const std::string& where, Json more) {
   const std::string name(FunctionSeverityName(severity));
+  if (!fix.empty()) message += "; " + fix;
+  lines_.push_back(name + ": " + (where.empty() ? "" : where + ": ") + message);
   more["message"] = std::move(message);
   more["severity"] = name;
   results_.push_back(std::move(more));
-  lines_.push_back(name + ": " + line);
   failed_ = failed_ || severity == FunctionSeverity::kError;
 }
 

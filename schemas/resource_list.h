@@ -32,13 +32,13 @@ class ResourceList {
   // Why the text is no input of a function, otherwise.
   static tl::expected<ResourceList, std::string> Read(std::string_view text);
 
-  const json::Json& function_config() const { return function_config_; }  // an object
-  const json::Json& items() const { return items_; }                      // a list of objects
+  json::Json function_config() const { return list_.value("functionConfig", json::Json::object()); }
+  json::Json items() const { return list_.value("items", json::Json::array()); }  // objects
 
-  // Adds a result. `more` has its other members, such as resourceRef; `line` is what people read,
-  // without the severity.
-  void Report(FunctionSeverity severity, std::string message, const std::string& line,
-              json::Json more);
+  // Adds a result: the message, and behind it what to write instead, if anything. `where` stands
+  // before it in the line for people. `more` has the result's other members, such as resourceRef.
+  void Report(FunctionSeverity severity, std::string message, const std::string& fix,
+              const std::string& where, json::Json more);
 
   // With these items, unless a result has severity error.
   FunctionAnswer Answer(json::Json items) &&;
@@ -46,10 +46,8 @@ class ResourceList {
  private:
   ResourceList() = default;
 
-  json::Json list_;  // all of the input, with the items
-  json::Json function_config_;
-  json::Json items_;
-  json::Json results_;
+  json::Json list_;  // all of the input
+  json::Json results_ = json::Json::array();
   std::vector<std::string> lines_;
   bool failed_ = false;
 };

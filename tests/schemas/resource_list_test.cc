@@ -50,7 +50,7 @@ TEST(ResourceList, AnErrorLeavesTheItems) {
   for (const auto& c : cases) {
     const std::string name(FunctionSeverityName(c.severity));
     ResourceList list = ListOf(kList);
-    list.Report(c.severity, "is wrong", "a: is wrong", {{"field", {{"path", "data"}}}});
+    list.Report(c.severity, "is wrong", "", "a", {{"field", {{"path", "data"}}}});
     const FunctionAnswer answer = std::move(list).Answer(Json::array());
     EXPECT_EQ(answer.failed, c.failed) << name;
     EXPECT_THAT(answer.lines, ElementsAre(name + ": a: is wrong"));
