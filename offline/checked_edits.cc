@@ -119,10 +119,7 @@ class CheckedEditor {
     return PlanEdits(source_.input.text, outlines_.of_documents[document], outlines_.format, edits);
   }
 
-  RefusedEdit Spoiled(size_t number) const {
-    return {number, "the text there is written in a way that a program cannot change safely",
-            "write " + EditText(edits_[number].edit)};
-  }
+  RefusedEdit Spoiled(size_t number) const { return CannotChange(number, edits_[number].edit); }
 
   EditsByDocument ByDocument(const std::vector<size_t>& numbers) const {
     EditsByDocument edits;

@@ -159,90 +159,73 @@ std::optional<schemas::Config> LoadConfigFile(const std::string& path, std::ostr
   return *std::move(config);
 }
 
-namespace {
-
-// What the arguments say beside the inputs.
-struct Settings {
-  Json selector;
-  RequestOptions request;
-  schemas::Config config;
-};
-
-std::optional<Settings> ReadSettings(const InputOptions& options, std::ostream& err) {
-  Settings settings;
-  auto selector = ReadSelector(options.selector, err);
-  if (!selector) return std::nullopt;
-  settings.selector = *std::move(selector);
-  auto request = ReadRequestOptions(options, err);
-  if (!request) return std::nullopt;
-  settings.request = *std::move(request);
-  auto config = LoadConfigFile(options.config_file, err);
-  if (!config) return std::nullopt;
-  settings.config = *std::move(config);
-  return settings;
-}
-
-// Fills in the decisions about the sources.
-bool DecideAll(const InputOptions& options, const Settings& settings,
-               const std::vector<const json::Value*>& old_objects,
-               const admission::Options& admission_options, Evaluation& evaluation,
-               std::ostream& err) {
-  const auto inputs = ObjectsOf(evaluation.sources);
-  for (const auto& source : evaluation.sources) evaluation.skipped.documents += source->skipped;
-  if (inputs.empty()) {
-    PrintNoObjects(options, evaluation.skipped, err);
-    return false;
-  }
-  const Decider decider(inputs, old_objects, settings.request, settings.config, admission_options);
-  for (const InputObject& input : inputs) {
-    // Objects that are not selected still resolve references: a service finds its runtime.
-    if (!IsSelected(input, settings.selector)) continue;
-    evaluation.decisions.push_back(decider.Decide(input));
-  }
-  if (evaluation.decisions.empty()) {
-    PrintError(err,
-               "none of " + Count(inputs.size(), "object", "objects") +
-                   " has labels that match --selector " + Quote(options.selector),
-               "the selector matches labels of the objects, not those of their pod templates");
-    return false;
-  }
-  return true;
-}
-
-}  // namespace
-
-std::optional<Evaluation> Evaluate(const InputOptions& options,
-                                   const admission::Options& admission_options, std::istream& in,
-                                   std::ostream& err) {
+std::optional<Evaluator> Evaluator::Make(const InputOptions& options,
+                                         const admission::Options& admission_options,
+                                         std::ostream& err) {
   if (options.files.empty() && options.kustomizations.empty()) {
     PrintError(err, "no input",
                "give files, folders, URLs or - with -f, or a kustomization with -k");
     return std::nullopt;
   }
-  const auto settings = ReadSettings(options, err);
-  if (!settings) return std::nullopt;
+  Evaluator evaluator(options, admission_options);
+  auto selector = ReadSelector(options.selector, err);
+  if (!selector) return std::nullopt;
+  evaluator.selector_ = *std::move(selector);
+  auto request = ReadRequestOptions(options, err);
+  if (!request) return std::nullopt;
+  evaluator.request_ = *std::move(request);
+  auto config = LoadConfigFile(options.config_file, err);
+  if (!config) return std::nullopt;
+  evaluator.config_ = *std::move(config);
+  return evaluator;
+}
+
+bool Evaluator::DecideAll(const std::vector<const json::Value*>& old_objects,
+                          Evaluation& evaluation, std::ostream& err) const {
+  const auto inputs = ObjectsOf(evaluation.sources);
+  for (const auto& source : evaluation.sources) evaluation.skipped.documents += source->skipped;
+  if (inputs.empty()) {
+    PrintNoObjects(*options_, evaluation.skipped, err);
+    return false;
+  }
+  const Decider decider(inputs, old_objects, request_, config_, admission_options_);
+  for (const InputObject& input : inputs) {
+    // Objects that are not selected still resolve references: a service finds its runtime.
+    if (!IsSelected(input, selector_)) continue;
+    evaluation.decisions.push_back(decider.Decide(input));
+  }
+  if (!evaluation.decisions.empty()) return true;
+  PrintError(err,
+             "none of " + Count(inputs.size(), "object", "objects") +
+                 " has labels that match --selector " + Quote(options_->selector),
+             "the selector matches labels of the objects, not those of their pod templates");
+  return false;
+}
+
+std::optional<Evaluation> Evaluator::Read(std::istream& in, std::ostream& err) const {
   Evaluation evaluation;
-  if (!options.old_file.empty()) {
-    evaluation.old_sources = DecodeAll(ReadInputs({options.old_file}, in));
+  if (!options_->old_file.empty()) {
+    evaluation.old_sources = DecodeAll(ReadInputs({options_->old_file}, in));
   }
   const auto old_objects = OldObjects(evaluation.old_sources, err);
   if (!old_objects) return std::nullopt;
-  evaluation.sources = DecodeAll(ReadAll(options, in, evaluation.skipped));
-  if (!DecideAll(options, *settings, *old_objects, admission_options, evaluation, err)) {
-    return std::nullopt;
-  }
+  evaluation.sources = DecodeAll(ReadAll(*options_, in, evaluation.skipped));
+  if (!DecideAll(*old_objects, evaluation, err)) return std::nullopt;
   return evaluation;
 }
 
-std::optional<Evaluation> EvaluateTexts(const InputOptions& options,
-                                        const admission::Options& admission_options,
-                                        std::vector<InputText> texts, std::ostream& err) {
-  const auto settings = ReadSettings(options, err);
-  if (!settings) return std::nullopt;
+std::optional<Evaluation> Evaluator::Texts(std::vector<InputText> texts, std::ostream& err) const {
   Evaluation evaluation;
   evaluation.sources = DecodeAll(std::move(texts));
-  if (!DecideAll(options, *settings, {}, admission_options, evaluation, err)) return std::nullopt;
+  if (!DecideAll({}, evaluation, err)) return std::nullopt;
   return evaluation;
+}
+
+std::optional<Evaluation> Evaluate(const InputOptions& options,
+                                   const admission::Options& admission_options, std::istream& in,
+                                   std::ostream& err) {
+  const auto evaluator = Evaluator::Make(options, admission_options, err);
+  return evaluator ? evaluator->Read(in, err) : std::nullopt;
 }
 
 }  // namespace mindgate::offline

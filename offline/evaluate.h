@@ -2,6 +2,7 @@
 
 #include <iosfwd>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -41,11 +42,33 @@ std::optional<Evaluation> Evaluate(const InputOptions& options,
                                    const admission::Options& admission_options, std::istream& in,
                                    std::ostream& err);
 
-// The same about texts that were read before and changed since: nothing is read but the
-// configuration. `options.old_file` is ignored.
-std::optional<Evaluation> EvaluateTexts(const InputOptions& options,
-                                        const admission::Options& admission_options,
-                                        std::vector<InputText> texts, std::ostream& err);
+// Decides about inputs, and again about what became of their texts; the arguments and the
+// configuration are read once.
+class Evaluator {
+ public:
+  // Nothing if the arguments are invalid; `err` says why. `options` must outlive it.
+  static std::optional<Evaluator> Make(const InputOptions& options,
+                                       const admission::Options& admission_options,
+                                       std::ostream& err);
+
+  // As Evaluate.
+  std::optional<Evaluation> Read(std::istream& in, std::ostream& err) const;
+  // About texts alone: without objects before an update.
+  std::optional<Evaluation> Texts(std::vector<InputText> texts, std::ostream& err) const;
+
+ private:
+  Evaluator(const InputOptions& options, const admission::Options& admission_options)
+      : options_(&options), admission_options_(admission_options) {}
+
+  bool DecideAll(const std::vector<const json::Value*>& old_objects, Evaluation& evaluation,
+                 std::ostream& err) const;
+
+  const InputOptions* options_;
+  admission::Options admission_options_;
+  json::Json selector_;
+  RequestOptions request_;
+  schemas::Config config_;
+};
 
 // What -l selects; null: everything. Nothing if the text is not a label selector; `err` says why.
 std::optional<json::Json> ReadSelector(const std::string& text, std::ostream& err);

@@ -40,7 +40,8 @@ struct Refused {
 
 class Fixer {
  public:
-  Fixer(const FixOptions& options, std::ostream& err) : options_(options), err_(err) {}
+  Fixer(const FixOptions& options, const Evaluator& evaluator, std::ostream& err)
+      : options_(options), evaluator_(evaluator), err_(err) {}
 
   std::optional<Fixes> Run(Evaluation first) {
     const Skipped skipped = first.skipped;
@@ -54,7 +55,7 @@ class Fixer {
     for (int round = 0; round < kMostRounds; ++round) {
       refused_.clear();
       if (!Make(Corrections(*now)) && !Make(Injections(*now))) break;
-      auto next = EvaluateTexts(options_.input, {.strict = options_.strict}, Texts(), err_);
+      auto next = evaluator_.Texts(Texts(), err_);
       if (!next) return std::nullopt;
       refused_.clear();
       latest_ = *std::move(next);
@@ -322,6 +323,7 @@ class Fixer {
   }
 
   const FixOptions& options_;
+  const Evaluator& evaluator_;
   std::ostream& err_;
   Evaluation first_;
   Evaluation latest_;
@@ -334,9 +336,11 @@ class Fixer {
 }  // namespace
 
 std::optional<Fixes> Fix(const FixOptions& options, std::istream& in, std::ostream& err) {
-  auto first = Evaluate(options.input, {.strict = options.strict}, in, err);
+  const auto evaluator = Evaluator::Make(options.input, {.strict = options.strict}, err);
+  if (!evaluator) return std::nullopt;
+  auto first = evaluator->Read(in, err);
   if (!first) return std::nullopt;
-  return Fixer(options, err).Run(*std::move(first));
+  return Fixer(options, *evaluator, err).Run(*std::move(first));
 }
 
 }  // namespace mindgate::offline

@@ -64,14 +64,6 @@ std::string_view SpliceWriter::LineBefore(size_t offset) const {
   return before.substr(before.rfind('\n') + 1);  // npos + 1 is 0
 }
 
-size_t SpliceWriter::ColumnOf(size_t offset) const {
-  std::string_view line = LineBefore(offset);
-  constexpr std::string_view kMark = "\xEF\xBB\xBF";
-  if (line.starts_with(kMark)) line.remove_prefix(kMark.size());
-  return static_cast<size_t>(
-      std::count_if(line.begin(), line.end(), [](char c) { return (c & 0xC0) != 0x80; }));
-}
-
 std::string_view SpliceWriter::LineBreakAt(size_t line_end) const {
   size_t at = line_end;
   if (at >= text_.size()) at = std::min(LineEnd(0), text_.size());
@@ -142,10 +134,10 @@ void SpliceWriter::Append(uint32_t node, const Json& parts, size_t depth) {
     last = outline_[last].kind == TextNode::Kind::kMapping ? outline_[child].next : child;
   }
   const TextNode& first = outline_[node + 1];
-  size_t column = ColumnOf(first.first_byte);
+  size_t column = ColumnOf(text_, first.first_byte);
   size_t dash = 2;
   if (of.kind == TextNode::Kind::kSequence) {
-    column = ColumnOf(of.begin);
+    column = ColumnOf(text_, of.begin);
     const size_t item = first.IsEmpty() ? of.begin : first.first_byte;
     const bool beside = item > of.begin && text_.substr(of.begin, item - of.begin).find('\n') ==
                                                std::string_view::npos;
@@ -304,7 +296,7 @@ bool SpliceWriter::Overwrite(uint32_t node, uint32_t key, bool in_brackets, cons
   }
   if (end > begin) splices_.push_back({begin, end - begin, "", depth});
   const size_t step = value.is_array() ? style_.list_step : style_.step;
-  AddLines(LineEnd(end), std::string(ColumnOf(outline_[key].first_byte) + step, ' '),
+  AddLines(LineEnd(end), std::string(ColumnOf(text_, outline_[key].first_byte) + step, ' '),
            BlockLines(value, style_), depth);
   return true;
 }

@@ -58,7 +58,6 @@ class SpliceWriter {
   size_t LineEnd(size_t offset) const;  // without its break
   size_t LineEndOf(const json::TextNode& last) const;
   std::string_view LineBreakAt(size_t line_end) const;
-  size_t ColumnOf(size_t offset) const;              // from 0
   std::string_view LineBefore(size_t offset) const;  // of its line
   bool IsLikeJson(uint32_t node) const;
   bool IsSpaced(uint32_t node) const;

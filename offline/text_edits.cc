@@ -54,10 +54,7 @@ class Planner {
     changes_.refused.push_back({edit, std::move(why), std::move(instead)});
   }
 
-  void RefuseUnknown(size_t edit) {
-    Refuse(edit, "the text there is written in a way that a program cannot change safely",
-           "write " + EditText(edits_[edit]));
-  }
+  void RefuseUnknown(size_t edit) { changes_.refused.push_back(CannotChange(edit, edits_[edit])); }
 
   // Whether what stands below the node may change. `name`: the last key on the way to it.
   bool IsOwn(size_t edit, const TextNode& node, const std::string& name) {
@@ -194,6 +191,11 @@ class Planner {
 TextChanges PlanEdits(std::string_view text, const Outline& outline, TextFormat format,
                       const std::vector<TextEdit>& edits) {
   return Planner(text, outline, format, edits).Plan();
+}
+
+RefusedEdit CannotChange(size_t number, const TextEdit& edit) {
+  return {number, "the text there is written in a way that a program cannot change safely",
+          "write " + EditText(edit)};
 }
 
 std::string EditText(const TextEdit& edit) {

@@ -43,6 +43,9 @@ struct TextChanges {
 
 enum class TextFormat : unsigned char { kYaml, kJson };
 
+// Of an edit whose place is written in a way that is not known here.
+RefusedEdit CannotChange(size_t number, const TextEdit& edit);
+
 // The changes of `text` that make the edits, which are independent of each other: no pointer is
 // part of another one. `outline` is that of the document, with offsets in `text`. Edits whose
 // place is reached through an alias, comes from a merge, or is shared by an alias are refused. The

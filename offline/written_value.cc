@@ -1,10 +1,10 @@
 #include "offline/written_value.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
 
 #include "base/text.h"
-#include "json/text_places.h"
 #include "json/yaml.h"
 
 namespace mindgate::offline {
@@ -15,10 +15,6 @@ using json::Outline;
 using json::TextNode;
 
 bool HasParts(const Json& value) { return value.is_structured() && !value.empty(); }
-
-size_t ColumnOf(std::string_view text, size_t offset) {
-  return static_cast<size_t>(json::internal::PositionAt(text, offset).column);
-}
 
 // Spaces from the first key whose value is of this kind, and begins on a line below it, to the
 // value.
@@ -58,6 +54,15 @@ void AppendIndented(const std::vector<std::string>& lines, size_t spaces,
 }
 
 }  // namespace
+
+size_t ColumnOf(std::string_view text, size_t offset) {
+  std::string_view line = text.substr(0, offset);
+  line.remove_prefix(line.rfind('\n') + 1);  // npos + 1 is 0
+  constexpr std::string_view kMark = "\xEF\xBB\xBF";
+  if (line.starts_with(kMark)) line.remove_prefix(kMark.size());
+  return static_cast<size_t>(
+      std::count_if(line.begin(), line.end(), [](char c) { return (c & 0xC0) != 0x80; }));
+}
 
 WrittenStyle StyleOf(std::string_view text, const Outline& outline) {
   WrittenStyle style;

@@ -19,6 +19,9 @@ struct WrittenStyle {
   char quote = '\'';     // of texts that need quotes
 };
 
+// In characters from 0; a byte order mark counts none.
+size_t ColumnOf(std::string_view text, size_t offset);
+
 // As its author wrote the first of each.
 WrittenStyle StyleOf(std::string_view text, const json::Outline& outline);
 

@@ -209,10 +209,8 @@ int ExplainTopics(const ExplainOptions& options, const schemas::Config& config, 
   return kExitDone;
 }
 
-int PrintArgocdSettings(const ExplainOptions& options, Streams& io) {
-  const auto config = offline::LoadConfigFile(options.input.config_file, io.err);
-  if (!config) return kExitUnusable;
-  const json::Json settings = ArgocdSettings(*config);
+int PrintArgocdSettings(const ExplainOptions& options, const schemas::Config& config, Streams& io) {
+  const json::Json settings = ArgocdSettings(config);
   io.out << (options.output == "json" ? settings.dump(2) + "\n" : json::EncodeYaml(settings));
   return kExitDone;
 }
@@ -253,10 +251,7 @@ int ExplainFiles(const ExplainOptions& options, Streams& io) {
 int RunExplain(const ExplainOptions& options, Streams& io) {
   if (!options.markdown_folder.empty()) return WritePages(options.markdown_folder, io);
   const bool files = !options.input.files.empty() || !options.input.kustomizations.empty();
-  if (options.argocd) {
-    if (options.topics.empty() && options.fault_codes.empty() && !files) {
-      return PrintArgocdSettings(options, io);
-    }
+  if (options.argocd && (files || !options.topics.empty() || !options.fault_codes.empty())) {
     PrintError(io.err, "--argocd prints settings for all kinds, and explains nothing else",
                "run the command twice");
     return kExitUnusable;
@@ -277,6 +272,7 @@ int RunExplain(const ExplainOptions& options, Streams& io) {
   }
   const auto config = offline::LoadConfigFile(options.input.config_file, io.err);
   if (!config) return kExitUnusable;
+  if (options.argocd) return PrintArgocdSettings(options, *config, io);
   const bool list = options.topics.empty() || (options.topics.size() == 1 &&
                                                std::ranges::count(kLists, options.topics[0]) > 0);
   return list ? ListAll(options, *config, io) : ExplainTopics(options, *config, io);
