@@ -20,7 +20,7 @@ std::vector<kube::Resource> OtherReferences() {
   return {{"autoscaling", "v2", "horizontalpodautoscalers", "HorizontalPodAutoscaler", true},
           {"keda.sh", "v1alpha1", "scaledobjects", "ScaledObject", true},
           {"autoscaling.aibrix.ai", "v1alpha1", "podautoscalers", "PodAutoscaler", true},
-          {"scheduling.volcano.sh", "v1beta1", "queues", "Queue", false}};
+          kube::resources::kQueues};
 }
 
 constexpr Kind kReferenceKinds[] = {Kind::kClusterServingRuntime,

@@ -33,7 +33,7 @@ inline const kube::Resource kPodSets{"orchestration.aibrix.ai", "v1alpha1", "pod
                                      true};
 inline const kube::Resource kPriorityClasses{"scheduling.k8s.io", "v1", "priorityclasses",
                                              "PriorityClass", false};
-inline const kube::Resource kResourceQuotas{"", "v1", "resourcequotas", "ResourceQuota", true};
+using kube::resources::kResourceQuotas;
 }  // namespace resources
 
 // The resources that applications are made of, in the order in which they are deleted: what

@@ -54,6 +54,8 @@ inline const Resource kClusterRoles{"rbac.authorization.k8s.io", "v1", "clusterr
 inline const Resource kClusterRoleBindings{"rbac.authorization.k8s.io", "v1", "clusterrolebindings",
                                            "ClusterRoleBinding", false};
 inline const Resource kRoleSets{"orchestration.aibrix.ai", "v1alpha1", "rolesets", "RoleSet", true};
+inline const Resource kResourceQuotas{"", "v1", "resourcequotas", "ResourceQuota", true};
+inline const Resource kQueues{"scheduling.volcano.sh", "v1beta1", "queues", "Queue", false};
 inline const Resource kPodGroups{"scheduling.volcano.sh", "v1beta1", "podgroups", "PodGroup", true};
 inline const Resource kServingRuntimes{"ome.io", "v1beta1", "servingruntimes", "ServingRuntime",
                                        true};

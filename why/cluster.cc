@@ -193,6 +193,7 @@ void AddHits(const Survey& survey, Facts& facts) {
       hit.fault = watcher::rescheduling::FaultTypeName(job.response.reason);
       hit.fault_scheduling = job.policy.written;
       hit.by = ByOf(job);
+      hit.by_plugin = !hit.by.empty() && job.due.by == what_if::Actor::kPlugin;
       if (!hit.by.empty()) hit.when = what_if::WhenText(job.due);
       hit.why = job.response.why + (job.due.why.empty() ? "" : "; " + job.due.why);
       facts.hits.push_back(std::move(hit));

@@ -1,11 +1,13 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/time.h"
@@ -51,6 +53,10 @@ struct PodFacts {
 
   bool ended() const { return phase == "Succeeded" || phase == "Failed"; }
   bool gated() const { return !gates.empty(); }
+  // A gate of that name keeps schedulers away from it.
+  bool is_behind(std::string_view gate) const {
+    return node.empty() && std::find(gates.begin(), gates.end(), gate) != gates.end();
+  }
   // A scheduler may place it, and has not.
   bool waits_for_a_node() const {
     return node.empty() && !gated() && !ended() && !gone_by.has_value();
@@ -155,6 +161,7 @@ struct HitFacts {
   std::string fault{};             // as the plugin calls it: "CardUnhealthy"
   std::string fault_scheduling{};  // the label; empty: there is none
   std::string by{};                // who acts; empty: nothing happens
+  bool by_plugin = false;          // it is MindCluster's, whom opting out does not keep away
   std::string when{};              // "at once", "in 30s at the latest"
   std::string why{};               // a sentence without its full stop
 };

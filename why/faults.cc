@@ -35,10 +35,6 @@ bool IsNotHandled(const HitFacts& hit) {
   return hit.fault_scheduling.empty() || hit.fault_scheduling == "off";
 }
 
-bool HasRetryLabelUsedUp(const GroupFacts& group) {
-  return group.retries_left && *group.retries_left <= 0;
-}
-
 }  // namespace
 
 Findings ChipsFaulty(const Facts& facts) {
@@ -111,7 +107,7 @@ Findings OptedOut(const Facts& facts) {
   if (facts.opted_out.empty()) return {};
   Findings found;
   for (const HitFacts& hit : facts.hits) {
-    if (hit.by == "MindCluster's plugin") continue;
+    if (hit.by_plugin) continue;
     found.push_back(
         {.what = HitText(hit) + ", and " + facts.opted_out + " keeps mindgate from restarting them",
          .why = hit.why.empty() ? "" : "Nothing else restarts them: " + hit.why + ".",
@@ -143,7 +139,7 @@ Findings FaultNotHandled(const Facts& facts) {
 Findings OnFaultyHardware(const Facts& facts) {
   Findings found;
   for (const HitFacts& hit : facts.hits) {
-    const bool kept = !facts.opted_out.empty() && hit.by != "MindCluster's plugin";
+    const bool kept = !facts.opted_out.empty() && !hit.by_plugin;
     if (hit.by.empty() || kept) continue;
     found.push_back({.what = HitText(hit) + ": " + hit.by + " restarts them " + hit.when,
                      .why = hit.why,
@@ -156,7 +152,7 @@ Findings OnFaultyHardware(const Facts& facts) {
 Findings RetriesUsedUp(const Facts& facts) {
   Findings found;
   for (const GroupFacts& group : facts.groups) {
-    if (!HasRetryLabelUsedUp(group)) continue;
+    if (!group.retries_left || *group.retries_left > 0) continue;
     const bool fails = std::any_of(facts.pods.begin(), facts.pods.end(), [&](const PodFacts& pod) {
       return pod.pod_group == group.name &&
              (pod.phase == "Failed" || std::any_of(pod.containers.begin(), pod.containers.end(),

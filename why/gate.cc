@@ -13,8 +13,7 @@ namespace {
 std::vector<std::string> PodsBehind(const Facts& facts, std::string_view gate) {
   std::vector<std::string> pods;
   for (const PodFacts& pod : facts.pods) {
-    const bool behind = std::find(pod.gates.begin(), pod.gates.end(), gate) != pod.gates.end();
-    if (behind && pod.node.empty()) pods.push_back(pod.name);
+    if (pod.is_behind(gate)) pods.push_back(pod.name);
   }
   return pods;
 }

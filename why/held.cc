@@ -64,9 +64,7 @@ void AddHeld(const ScalingView& view, const schemas::ElasticScaling& settings, F
   std::map<ServiceKey, std::set<std::string>> pods_of;
   std::vector<std::string> without_labels;
   for (const PodFacts& pod : facts.pods) {
-    const bool ours =
-        std::find(pod.gates.begin(), pod.gates.end(), schemas::kScalingGate) != pod.gates.end();
-    if (!ours || !pod.node.empty()) continue;
+    if (!pod.is_behind(schemas::kScalingGate)) continue;
     if (pod.rule.empty() || pod.job_id.empty()) {
       without_labels.push_back(pod.name);
     } else {

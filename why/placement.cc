@@ -26,14 +26,6 @@ std::vector<const PlacementFacts*> Unplaceable(const Facts& facts) {
   return list;
 }
 
-std::vector<std::string> NodesThatAre(const PlacementFacts& placement, std::string_view why_not) {
-  std::vector<std::string> names;
-  for (const NodeFacts& node : placement.nodes) {
-    if (node.why_not == why_not) names.push_back(node.name);
-  }
-  return names;
-}
-
 std::string NodesText(const std::vector<std::string>& names) {
   return Counted(static_cast<int64_t>(names.size()), "node") + " (" +
          JoinFirst(names, kMaxNodeNames) + ")";
@@ -41,6 +33,24 @@ std::string NodesText(const std::vector<std::string>& names) {
 
 std::string AskedText(const PlacementFacts& placement) {
   return std::to_string(placement.npus) + " " + placement.resource;
+}
+
+// Nodes that take no pod for this reason, whatever it asks for. `fix`: a command, to which the
+// first node's name is added.
+Findings NodesThatAre(std::string_view why_not, const Facts& facts, std::string_view what,
+                      const std::string& why, std::string_view fix) {
+  Findings found;
+  for (const PlacementFacts* placement : Unplaceable(facts)) {
+    std::vector<std::string> names;
+    for (const NodeFacts& node : placement->nodes) {
+      if (node.why_not == why_not) names.push_back(node.name);
+    }
+    if (names.empty()) continue;
+    found.push_back({.what = NodesText(names) + " " + std::string(what),
+                     .why = why,
+                     .fix = std::string(fix) + " " + names.front()});
+  }
+  return found;
 }
 
 // "why nodes take none: full on 3, taint dedicated on 1".
@@ -236,27 +246,14 @@ Findings TaintNotTolerated(const Facts& facts) {
 }
 
 Findings NodesCordoned(const Facts& facts) {
-  Findings found;
-  for (const PlacementFacts* placement : Unplaceable(facts)) {
-    const std::vector<std::string> nodes = NodesThatAre(*placement, "cordoned");
-    if (nodes.empty()) continue;
-    found.push_back({.what = NodesText(nodes) + " may take no new pods, as cordoned",
-                     .why = "spec.unschedulable of the node is true.",
-                     .fix = "kubectl uncordon " + nodes.front()});
-  }
-  return found;
+  return NodesThatAre("cordoned", facts, "may take no new pods, as cordoned",
+                      "spec.unschedulable of the node is true.", "kubectl uncordon");
 }
 
 Findings NodesNotReady(const Facts& facts) {
-  Findings found;
-  for (const PlacementFacts* placement : Unplaceable(facts)) {
-    const std::vector<std::string> nodes = NodesThatAre(*placement, "not Ready");
-    if (nodes.empty()) continue;
-    found.push_back({.what = NodesText(nodes) + " cannot take pods, as not Ready",
-                     .why = "The kubelet does not report, or reports that it cannot run pods.",
-                     .fix = "repair the node: kubectl describe node " + nodes.front()});
-  }
-  return found;
+  return NodesThatAre("not Ready", facts, "cannot take pods, as not Ready",
+                      "The kubelet does not report, or reports that it cannot run pods.",
+                      "repair the node: kubectl describe node");
 }
 
 Findings SchedulerMessage(const Facts& facts) {

@@ -54,18 +54,10 @@ class FactReader {
   }
 
  private:
-  bool IsOurs(const Value& object) const {
-    const Value* owners = json::FindPath(object, {"metadata", "ownerReferences"});
-    if (!json::IsArray(owners)) return false;
-    return std::any_of(owners->begin(), owners->end(), [this](const Value& owner) {
-      return uids_.contains(json::TextAt(owner, {"uid"}));
-    });
-  }
-
   bool IsOurPod(const Value& pod, const std::string& name, const std::string& group) const {
     if (subject_.info.kind == Kind::kPod) return name == subject_.name;
     if (subject_.info.kind == Kind::kPodGroup) return group == subject_.name;
-    return IsOurs(pod);
+    return HasOwnerIn(pod, uids_);
   }
 
   // Those of the subject; the pods name others.
@@ -81,8 +73,9 @@ class FactReader {
          .item =
              [this](const Value& object) {
                GroupFacts group = GroupFactsOf(object);
-               const bool ours = IsOurs(object) || (subject_.info.kind == Kind::kPodGroup &&
-                                                    group.name == subject_.name);
+               const bool ours =
+                   HasOwnerIn(object, uids_) ||
+                   (subject_.info.kind == Kind::kPodGroup && group.name == subject_.name);
                if (ours) ours_.insert(group.name);
                if (watcher::SaysDisabled(object)) disabled_.insert(group.name);
                groups_.emplace(group.name, std::move(group));
@@ -170,8 +163,6 @@ class FactReader {
   }
 
   void ReadQueues() {
-    static constexpr const char* kPlural = "queues";
-    const kube::Resource queues{"scheduling.volcano.sh", "v1beta1", kPlural, "Queue", false};
     const json::Projection fields(
         {{"spec", "capability"}, {"status", "allocated"}, {"status", "state"}});
     for (const GroupFacts& group : facts_.groups) {
@@ -179,7 +170,7 @@ class FactReader {
           facts_.queues.size() == kMaxNamed) {
         continue;
       }
-      const auto read = client_.Get(queues, "", group.queue, fields, stop_);
+      const auto read = client_.Get(kube::resources::kQueues, "", group.queue, fields, stop_);
       if (read) {
         facts_.queues.push_back(
             {.name = group.queue,
@@ -196,10 +187,9 @@ class FactReader {
 
   void ReadQuotas() {
     if (facts_.ns.empty()) return;
-    const kube::Resource quotas{"", "v1", "resourcequotas", "ResourceQuota", true};
     const auto fields = kube::WithIdentity({{"status", "hard"}, {"status", "used"}});
     const auto listed =
-        client_.ListAll(quotas, facts_.ns, {}, &fields,
+        client_.ListAll(kube::resources::kResourceQuotas, facts_.ns, {}, &fields,
                         {.started = [this] { facts_.quotas.clear(); },
                          .item =
                              [this](const Value& quota) {

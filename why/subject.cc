@@ -5,6 +5,7 @@
 
 #include "audit/collections.h"
 #include "schemas/names.h"
+#include "schemas/raw_objects.h"
 #include "watcher/frame/opt_outs.h"
 
 namespace mindgate::why {
@@ -35,26 +36,12 @@ json::Projection OwnerFields() {
   return json::Projection(paths);
 }
 
-// The controller, else the only owner: PodGroups have owners that are no controllers.
+// The controller, else the first owner: PodGroups have owners that are no controllers.
 const Value* OwnerOf(const Value& object) {
-  const Value* owners = json::FindPath(object, {"metadata", "ownerReferences"});
-  if (!json::IsArray(owners)) return nullptr;
-  const Value* first = nullptr;
-  for (const Value& owner : *owners) {
-    if (!owner.is_object()) continue;
-    if (json::AsBool(json::Find(owner, "controller")).value_or(false)) return &owner;
-    if (first == nullptr) first = &owner;
-  }
-  return first;
-}
-
-const schemas::KindInfo* InfoOfOwner(const Value& owner) {
-  const std::string api_version = json::TextAt(owner, {"apiVersion"});
-  const std::string kind = json::TextAt(owner, {"kind"});
-  for (const schemas::KindInfo& info : schemas::kKinds) {
-    if (info.name == kind && info.group == schemas::GroupOf(api_version)) return &info;
-  }
-  return nullptr;
+  const Value* metadata = json::Find(object, "metadata");
+  if (const Value* controller = schemas::ControllerOf(metadata)) return controller;
+  const Value* owners = json::Find(metadata, "ownerReferences");
+  return json::IsArray(owners) && owners->size() > 0 ? &(*owners)[0] : nullptr;
 }
 
 std::string RefText(std::string_view kind, std::string_view name) {
@@ -194,7 +181,8 @@ void ReadOwners(kube::Client& client, const Subject& subject, Facts& facts,
     const std::string name = json::TextAt(*owner, {"name"});
     const std::string text = RefText(json::TextAt(*owner, {"kind"}), name);
     facts.owners.push_back(text);
-    const schemas::KindInfo* info = InfoOfOwner(*owner);
+    const schemas::KindInfo* info = schemas::FindKind(
+        schemas::GroupOf(json::TextAt(*owner, {"apiVersion"})), json::TextAt(*owner, {"kind"}));
     if (info == nullptr) break;
     auto read = client.Get(audit::ResourceOf(*info), info->cluster_scoped ? "" : subject.ns, name,
                            OwnerFields(), stop);
@@ -213,6 +201,14 @@ void ReadOwners(kube::Client& client, const Subject& subject, Facts& facts,
   } else {
     NoteUnread(facts, "namespace " + subject.ns, ns.error());
   }
+}
+
+bool HasOwnerIn(const Value& object, const std::set<std::string>& uids) {
+  const Value* owners = json::FindPath(object, {"metadata", "ownerReferences"});
+  return json::IsArray(owners) &&
+         std::any_of(owners->begin(), owners->end(), [&](const Value& owner) {
+           return uids.contains(json::TextAt(owner, {"uid"}));
+         });
 }
 
 std::set<std::string> ReadChildren(kube::Client& client, const Subject& subject, Facts& facts,
@@ -234,12 +230,8 @@ std::set<std::string> ReadChildren(kube::Client& client, const Subject& subject,
           audit::ResourceOf(info), subject.ns, {.metadata_only = true}, &fields,
           {.item =
                [&](const Value& object) {
-                 const Value* owners = json::FindPath(object, {"metadata", "ownerReferences"});
-                 if (!json::IsArray(owners) || uids.size() >= kMaxChildren) return;
-                 const bool ours =
-                     std::any_of(owners->begin(), owners->end(), [&](const Value& owner) {
-                       return uids.contains(json::TextAt(owner, {"uid"}));
-                     });
+                 if (uids.size() >= kMaxChildren) return;
+                 const bool ours = HasOwnerIn(object, uids);
                  if (!ours || !uids.insert(json::TextAt(object, {"metadata", "uid"})).second)
                    return;
                  found = found | schemas::KindSet{info.kind};

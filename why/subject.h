@@ -42,6 +42,9 @@ void ReadState(schemas::Kind kind, const json::Value& object, Facts& facts);
 void ReadOwners(kube::Client& client, const Subject& subject, Facts& facts,
                 const std::stop_token& stop);
 
+// Whether an object with one of these uids owns it.
+bool HasOwnerIn(const json::Value& object, const std::set<std::string>& uids);
+
 // The uids of the subject and of all that its controllers made of it but pods.
 std::set<std::string> ReadChildren(kube::Client& client, const Subject& subject, Facts& facts,
                                    const std::stop_token& stop);

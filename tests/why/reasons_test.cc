@@ -945,5 +945,16 @@ TEST(Reasons, SayWhenNothingIsFound) {
   EXPECT_FALSE(IsSettled(WhyIsIt(unread)));
 }
 
+// What MindCluster's plugin does, nothing of mindgate's keeps away.
+TEST(Reasons, OptingOutConcernsMindgateAlone) {
+  Facts facts = RunningChat();
+  facts.opted_out = "mindgate.io/rescheduling: disabled on namespace infer";
+  facts.hits = {{.pods = {"chat-0"}, .node = "npu-0", .by = "MindCluster's plugin"}};
+  for (const bool by_plugin : {false, true}) {
+    facts.hits[0].by_plugin = by_plugin;
+    EXPECT_EQ(WhyIsIt(facts).reasons.front().id, by_plugin ? "on-faulty-hardware" : "opted-out");
+  }
+}
+
 }  // namespace
 }  // namespace mindgate::why
