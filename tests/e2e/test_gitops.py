@@ -81,10 +81,19 @@ def resource_of(each: Object) -> str:
 
 
 def out_of_sync(
-    differ: str, cluster: Cluster, git: dict[str, Object], live: dict[str, Object], **more: Any
+    differ: str,
+    cluster: Cluster,
+    git: dict[str, Object],
+    live: dict[str, Object],
+    ignored: dict[str, list[str]] | None = None,
+    server_side: bool = False,
 ) -> set[str]:
-    """The names of the objects that Argo CD shows as OutOfSync."""
-    lines = [json.dumps({"config": git[name], "live": copy.deepcopy(live[name]), **more}) for name in git]
+    """The names of the objects that Argo CD shows as OutOfSync. `ignored`: as settings() gives them."""
+    pairs = [
+        {"config": each, "live": live[name], "jq": (ignored or {}).get(kind_of(each), []), "serverSide": server_side}
+        for name, each in git.items()
+    ]
+    lines = [json.dumps(pair) for pair in pairs]
     environment = dict(cluster.environment(), KUBECTL="kubectl")
     done = subprocess.run(
         [differ], input="\n".join(lines) + "\n", text=True, capture_output=True, env=environment, timeout=300
@@ -93,6 +102,11 @@ def out_of_sync(
     answers = [json.loads(line) for line in done.stdout.splitlines()]
     assert len(answers) == len(git)
     return {name for name, answer in zip(git, answers) if answer["modified"]}
+
+
+def kind_of(each: Object) -> str:
+    """Group and kind."""
+    return f"{each['apiVersion'].rpartition('/')[0]}/{each['kind']}"
 
 
 def settings() -> dict[str, list[str]]:
@@ -105,28 +119,24 @@ def settings() -> dict[str, list[str]]:
 def test_argo_cd_before_mindgate(without_mindgate: Cluster, differ: str) -> None:
     git = manifests(without_mindgate.namespace)
     live = apply(without_mindgate, git, "argocd-controller")
-    assert out_of_sync(differ, without_mindgate, git, live, jq=[]) == set()
+    assert out_of_sync(differ, without_mindgate, git, live) == set()
 
 
 def test_argo_cd(cluster: Cluster, mindgate: Release, differ: str) -> None:
     git = manifests(cluster.namespace)
     live = apply(cluster, git, "argocd-controller")
     # Without any setting: what the page is about.
-    assert out_of_sync(differ, cluster, git, live, jq=[]) == {f"{name}-env" for name in CUSTOM}
+    assert out_of_sync(differ, cluster, git, live) == {f"{name}-env" for name in CUSTOM}
     # With ignoreDifferences.
     ignored = settings()
-    for name, each in git.items():
-        group = each["apiVersion"].rpartition("/")[0]
-        jq = ignored.get(f"{group}/{each['kind']}", [])
-        assert out_of_sync(differ, cluster, {name: each}, live, jq=jq) == set()
+    assert out_of_sync(differ, cluster, git, live, ignored) == set()
     # A difference of the user's own still shows.
     other = copy.deepcopy(git["pair-env"])
     other["spec"]["leaderWorkerTemplate"]["workerTemplate"]["spec"]["containers"][0]["env"][0]["value"] = "train"
-    jq = ignored["leaderworkerset.x-k8s.io/LeaderWorkerSet"]
-    assert out_of_sync(differ, cluster, {"pair-env": other}, live, jq=jq) == {"pair-env"}
+    assert out_of_sync(differ, cluster, {"pair-env": other}, live, ignored) == {"pair-env"}
     # With ServerSideDiff=true and nothing else. What controllers write in between is seen a moment later, as by Argo CD.
     wait_for(
-        lambda: not out_of_sync(differ, cluster, git, stored(cluster, git), jq=[], serverSide=True),
+        lambda: not out_of_sync(differ, cluster, git, stored(cluster, git), server_side=True),
         "all objects to be in sync by ServerSideDiff",
     )
 
@@ -137,7 +147,7 @@ def test_argo_cd_with_what_apply_prints(cluster: Cluster, mindgate: Release, dif
     ).stdout
     git = {each["metadata"]["name"]: each for each in yaml.safe_load_all(written)}
     live = apply(cluster, git, "argocd-controller")
-    assert out_of_sync(differ, cluster, git, live, jq=[]) == set()
+    assert out_of_sync(differ, cluster, git, live) == set()
 
 
 def without_bookkeeping(each: Object) -> Object:
