@@ -68,8 +68,8 @@ void CheckCounted(const RuleContext& context, Findings& findings) {
                         findings);
     } else if (schemas::kAscendJobs.Has(context.view.kind)) {
       ReportLimitedOnly(pod,
-                        "ascend-operator counts requests: it sees a job without NPUs, with "
-                        "WORLD_SIZE 0 and without a rank table, and training hangs",
+                        "ascend-operator counts requests: it sees a job without NPUs, sets no "
+                        "WORLD_SIZE, RANK or MASTER_ADDR, and the pods never train together",
                         findings);
     } else if (kWithRankTables.Has(context.view.kind) && schemas::WantsRankTable(context.view)) {
       ReportLimitedOnly(pod,
@@ -132,9 +132,10 @@ constexpr Rule kStoredRequestRules[] = {
      .why =
          "Kubernetes copies limits to requests in Pods alone. A template keeps what was written, "
          "and these controllers count its requests: the PodGroup of a Volcano Job asks for no "
-         "NPUs, so the NPU plugin leaves the job alone; an AscendJob gets WORLD_SIZE 0 and "
-         "twice the rank 0; a rank table is never filled. mindgate writes the requests where it "
-         "injects.",
+         "NPUs, so the NPU plugin leaves the job alone; pods of an AscendJob get no WORLD_SIZE, "
+         "and "
+         "two of them the rank 0; the rank table of a Deployment is never filled. mindgate writes "
+         "the requests where it injects.",
      .fix = "Write the same number under requests as under limits.",
      .source = "volcano: pkg/controllers/job/job_controller_util.go (CalcPGMinResources), "
                "pkg/controllers/util/util.go (CalTaskRequests); mind-cluster: "

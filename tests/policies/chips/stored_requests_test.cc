@@ -37,8 +37,8 @@ TEST(NpuRequestsMissing, Table) {
       "for";
   const std::string ascend =
       kEntry +
-      "ascend-operator counts requests: it sees a job without NPUs, with WORLD_SIZE 0 and "
-      "without a rank table, and training hangs";
+      "ascend-operator counts requests: it sees a job without NPUs, sets no WORLD_SIZE, RANK or "
+      "MASTER_ADDR, and the pods never train together";
   const std::string template_ = "spec.template.spec.containers[0]";
   const std::string job = VolcanoJob("", {}, {.chips = ""});
   ExpectFindings("MG180", {
