@@ -58,22 +58,24 @@ Layout::Layout(std::string_view text, const simdjson::internal::dom_parser_imple
       parser_(parser),
       next_(parser.structural_indexes.get()),
       end_(next_ + parser.n_structural_indexes),
-      limits_(limits),
+      max_depth_(limits.depth),
+      max_values_(limits.elements),
       left_out_(left_out),
       escapes_(text),
       rows_(rows) {}
 
 bool Layout::Root(Value& out, const Projection::Node* kept) {
-  out = Build(0, kept);
-  return !failed_ && next_ == end_;
+  Cursor at = next_;
+  out = Build(at, 0, kept);
+  return !failed_ && at == end_;
 }
 
 // What begins at the next place, without the blanks after it. There is one.
-inline std::string_view Layout::Token() {
-  const size_t begin = *next_++;
-  size_t end = *next_;
-  while (end > begin + 1 && IsBlank(text_[end - 1])) --end;
-  return text_.substr(begin, end - begin);
+inline std::string_view Layout::Token(Cursor& at) const {
+  const char* const begin = text_.data() + *at++;
+  const char* end = text_.data() + *at;
+  while (end > begin + 1 && IsBlank(end[-1])) --end;
+  return {begin, static_cast<size_t>(end - begin)};
 }
 
 // Behind the strings that were unescaped before: none becomes longer.
@@ -91,13 +93,13 @@ std::string_view Layout::Unescape(std::string_view text) {
 }
 
 // The string that begins at the next place.
-inline std::string_view Layout::Quoted() {
-  std::string_view text = Token();
+inline std::string_view Layout::Quoted(Cursor& at) {
+  std::string_view text = Token(at);
   if (text.size() < 2 || text.back() != '"') {
     Fail();
     return {};
   }
-  text = text.substr(1, text.size() - 2);
+  text = {text.data() + 1, text.size() - 2};
   return escapes_.Within(text) ? Unescape(text) : text;
 }
 
@@ -110,32 +112,38 @@ inline const Projection::Node* Layout::Step(const Projection::Node* kept,
 
 // `kept`: what of the value is; null means all of it. What is not is read all the same, so that no
 // fault passes, but takes no row.
-Value Layout::Build(size_t depth, const Projection::Node* kept) {
+inline Value Layout::Build(Cursor& at, size_t depth, const Projection::Node* kept) {
   if (kept != nullptr && kept->whole) kept = nullptr;
-  if (kept != &nothing_ && ++values_ > limits_.elements) return Fail();
-  switch (Peek()) {
+  if (kept != &nothing_ && ++values_ > max_values_) return Fail();
+  const auto below = [&](auto&& build) {
+    next_ = at;
+    const Value value = build();
+    at = next_;
+    return value;
+  };
+  switch (Peek(at)) {
     case '"': {
-      const std::string_view text = Quoted();
+      const std::string_view text = Quoted(at);
       return failed_ ? Value() : Value::OfText(text);
     }
     case '{':
-      return Object(depth, kept);
+      return below([&] { return Object(depth, kept); });
     case '[':
-      return List(depth, kept);
+      return below([&] { return List(depth, kept); });
     case 't':
-      return Token() == "true" ? Value::OfBool(true) : Fail();
+      return Token(at) == "true" ? Value::OfBool(true) : Fail();
     case 'f':
-      return Token() == "false" ? Value::OfBool(false) : Fail();
+      return Token(at) == "false" ? Value::OfBool(false) : Fail();
     case 'n':
-      return Token() == "null" ? Value() : Fail();
+      return Token(at) == "null" ? Value() : Fail();
     default:
-      return Peek() == '-' || IsDigit(Peek()) ? Number() : Fail();
+      return Peek(at) == '-' || IsDigit(Peek(at)) ? below([&] { return Number(); }) : Fail();
   }
 }
 
 // Floats are rare, so nlohmann reads them, but for NUL, which it takes for the end.
 Value Layout::Number() {
-  const std::string_view token = Token();
+  const std::string_view token = Token(next_);
   if (IsInteger(token)) {
     int64_t number = 0;
     if (Parse(token, number)) return Value::OfInt(number);
@@ -148,43 +156,45 @@ Value Layout::Number() {
 }
 
 Value Layout::Object(size_t depth, const Projection::Node* kept) {
-  if (depth >= limits_.depth) return Fail();
-  ++next_;
+  if (depth >= max_depth_) return Fail();
+  Cursor at = next_ + 1;
   const size_t begin = rows_.members.size();
   bool in_order = true;
   std::string_view last;
-  for (bool more = !Skip('}'); more;) {
-    if (Peek() != '"') return Fail();
-    const std::string_view key = Quoted();
-    if (failed_ || !Skip(':')) return Fail();
+  for (bool more = !Skip(at, '}'); more;) {
+    if (Peek(at) != '"') return Fail();
+    const std::string_view key = Quoted(at);
+    if (failed_ || !Skip(at, ':')) return Fail();
     const Projection::Node* below = Step(kept, key);
     const bool emptied = !left_out_.empty() && key == left_out_;
-    const Value value = Build(depth + 1, emptied ? &nothing_ : below);
+    const Value value = Build(at, depth + 1, emptied ? &nothing_ : below);
     if (failed_) return {};
     if (below != &nothing_) {
       in_order = in_order && (rows_.members.size() == begin || IsBefore(last, key));
       last = key;
       rows_.members.Push(key, emptied ? Value() : value);
     }
-    more = Skip(',');
-    if (!more && !Skip('}')) return Fail();
+    more = Skip(at, ',');
+    if (!more && !Skip(at, '}')) return Fail();
   }
+  next_ = at;
   if (!in_order && !SortMembers(rows_.members.From(begin))) return Fail();
   return Value::OfMembers(rows_.members.End(begin, rows_.arena));
 }
 
 Value Layout::List(size_t depth, const Projection::Node* kept) {
-  if (depth >= limits_.depth) return Fail();
-  ++next_;
+  if (depth >= max_depth_) return Fail();
+  Cursor at = next_ + 1;
   const size_t begin = rows_.items.size();
   const Projection::Node* below = Step(kept, "*");
-  for (bool more = !Skip(']'); more;) {
-    const Value item = Build(depth + 1, below);
+  for (bool more = !Skip(at, ']'); more;) {
+    const Value item = Build(at, depth + 1, below);
     if (failed_) return {};
     if (kept != &nothing_) rows_.items.Push(below == &nothing_ ? Value() : item);
-    more = Skip(',');
-    if (!more && !Skip(']')) return Fail();
+    more = Skip(at, ',');
+    if (!more && !Skip(at, ']')) return Fail();
   }
+  next_ = at;
   return Value::OfItems(rows_.items.End(begin, rows_.arena));
 }
 

@@ -23,7 +23,9 @@ class Escapes {
   explicit Escapes(std::string_view text);
 
   bool Within(std::string_view part) {
-    if (next_ < part.data()) next_ = From(part.data());
+    if (next_ < part.data()) [[unlikely]] {
+      next_ = From(part.data());
+    }
     return next_ < part.data() + part.size();
   }
 
@@ -61,24 +63,29 @@ class Layout {
   bool has_unescaped() const { return has_unescaped_; }
 
  private:
+  // Points to the place of what comes next. Functions that are compiled into their callers take it
+  // by reference, so that it stays in a register; others begin at next_ and leave it where they
+  // end.
+  using Cursor = const uint32_t*;
+
   Value Fail() {
     failed_ = true;
     return {};
   }
   // What stands at the next place; NUL at the end: the last place is followed by that of the NUL
   // behind the text.
-  char Peek() const { return text_.data()[*next_]; }
+  char Peek(Cursor at) const { return text_.data()[*at]; }
   // Whether this character comes next; then the one after it does.
-  bool Skip(char wanted) {
-    if (Peek() != wanted) return false;
-    ++next_;
+  bool Skip(Cursor& at, char wanted) const {
+    if (Peek(at) != wanted) return false;
+    ++at;
     return true;
   }
 
-  [[gnu::always_inline]] std::string_view Token();
+  [[gnu::always_inline]] std::string_view Token(Cursor& at) const;
   std::string_view Unescape(std::string_view text);
-  [[gnu::always_inline]] std::string_view Quoted();
-  Value Build(size_t depth, const Projection::Node* kept);
+  [[gnu::always_inline]] std::string_view Quoted(Cursor& at);
+  [[gnu::always_inline]] Value Build(Cursor& at, size_t depth, const Projection::Node* kept);
   Value Number();
   Value Object(size_t depth, const Projection::Node* kept);
   Value List(size_t depth, const Projection::Node* kept);
@@ -88,9 +95,10 @@ class Layout {
   const Projection::Node nothing_;
   const std::string_view text_;
   const simdjson::internal::dom_parser_implementation& parser_;
-  const uint32_t* next_;
-  const uint32_t* const end_;
-  const Limits& limits_;
+  Cursor next_;
+  const Cursor end_;
+  const size_t max_depth_;
+  const size_t max_values_;
   const std::string_view left_out_;
   Escapes escapes_;
   Rows rows_;
