@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cstring>
 #include <memory>
 
 #include "base/text.h"
@@ -9,6 +10,12 @@ namespace mindgate::schemas::views {
 namespace {
 
 using json::Value;
+
+// Unlike ==, which calls a function for texts of one size, this compares a few bytes at once.
+template <size_t kSize>
+bool IsWord(std::string_view text, const char (&word)[kSize]) {
+  return text.size() == kSize - 1 && std::memcmp(text.data(), word, kSize - 1) == 0;
+}
 
 // Claims name their devices in other objects: only their own names may show NPUs.
 const ForeignSign* SignOfClaims(const Value* claims) {
@@ -284,13 +291,14 @@ void Builder::ReadEnv(ContainerView& container) {
     bool has_source = false;
     for (const json::Member& member : entry.members()) {
       if (member.value.is_null()) continue;
-      if (member.key == "valueFrom") {
+      const bool is_value = IsWord(member.key, "value");
+      if (IsWord(member.key, "valueFrom")) {
         has_source = true;
-      } else if (member.key == "name" || member.key == "value") {
+      } else if (is_value || IsWord(member.key, "name")) {
         if (!member.value.is_string()) {
           if (!IsFull())
             AddWrongMember(std::string_view(path()), member.key, "string", member.value);
-        } else if (member.key == "value") {
+        } else if (is_value) {
           has_value = !member.value.text().empty();
         } else if (container.visible_devices == nullptr && member.value.text() == kVisibleDevices) {
           container.visible_devices = &entry;
