@@ -179,11 +179,13 @@ class Auditor {
                       .kind = decision.kind,
                       .ns = decision.ns,
                       .name = decision.name,
+                      .uid = json::TextAt(metadata, {"uid"}),
                       .judged = reporter_.Of(decision, PlaceOf(decision.ns))};
     if (is_made) {
       workload.api_version = json::TextAt(*controller, {"apiVersion"});
       workload.kind = json::TextAt(*controller, {"kind"});
       workload.name = json::TextAt(*controller, {"name"});
+      workload.uid = json::TextAt(*controller, {"uid"});
     }
     Describe(*decision.ObjectAfter(), workload);
     if (!workload.npus && workload.judged.findings.empty()) return;

@@ -35,6 +35,7 @@ struct Workload {
   std::string kind;
   std::string ns;  // empty: it is in none
   std::string name;
+  std::string uid{};
   std::string framework{};  // "deployment", the key of its profile
   bool npus = false;        // its pods ask for NPUs
   offline::ReportedObject judged;

@@ -202,6 +202,10 @@ std::string RuleTitle(const ReportedFinding& finding) {
   return finding.id + " " + std::string(finding.rule->name);
 }
 
+std::string FieldMessage(const ReportedFinding& finding) {
+  return (finding.field.empty() ? "" : finding.field + ": ") + finding.message;
+}
+
 std::string PlaceText(std::string_view file, json::Position at) {
   std::string text(file);
   if (at.line > 0) text += ":" + std::to_string(at.line);

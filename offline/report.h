@@ -109,6 +109,9 @@ Report ReportOf(const std::vector<Decision>& decisions, const Skipped& skipped,
 // "MG050 fault-scheduling-value", or the id alone.
 std::string RuleTitle(const ReportedFinding& finding);
 
+// "spec.replicas: must be 1", the field left out where there is none.
+std::string FieldMessage(const ReportedFinding& finding);
+
 // "a.yaml:3:7", as far as known.
 std::string PlaceText(std::string_view file, json::Position at);
 

@@ -120,6 +120,13 @@ struct Rescheduling {
   bool operator==(const Rescheduling&) const = default;
 };
 
+// The audit by the watcher.
+struct Auditing {
+  bool on = false;
+  std::chrono::seconds interval{3600};  // within which each namespace is audited again
+  bool operator==(const Auditing&) const = default;
+};
+
 // mindgate.yaml, loaded. Immutable once made; shared by all who decide.
 struct Config {
   Config();  // the documented defaults
@@ -138,6 +145,7 @@ struct Config {
   bool gang_repair = true;  // the watcher repairs gangs that a rolling update would block
   ElasticScaling elastic_scaling;
   Rescheduling rescheduling;
+  Auditing audit;
   // The most that any rule leads to, whatever `rules` and `namespaces` say.
   Mode max_mode = Mode::kEnforce;
   // What an update meets that breaks a rule as the object before it did: kWarn or kEnforce.

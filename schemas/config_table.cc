@@ -219,6 +219,21 @@ Type<ElasticScaling> ElasticScalingTable() {
   return Object(std::move(keys)).OrNull();
 }
 
+Type<Auditing> AuditTable() {
+  return Object<Auditing>(
+             {{"mode",
+               "With on, the watcher judges what the cluster runs as admission would if it were "
+               "created now, and publishes the findings as metrics and, where the cluster has the "
+               "CRD of OpenReports or PolicyReports, as one report for each workload with "
+               "findings.",
+               &Auditing::on, Choice<bool>({{"off", false}, {"on", true}})},
+              {"interval",
+               "Each namespace is audited again within this time, although nothing changed in it. "
+               "The default is an hour.",
+               &Auditing::interval, Duration(std::chrono::minutes(5), std::chrono::hours(24))}})
+      .OrNull();
+}
+
 Type<NamespaceOverride> NamespaceTable(const Type<RuleModes>& rule_modes) {
   return Object<NamespaceOverride>(
       {{"name", "The namespace, or the beginning of its name with a * at the end.",
@@ -451,6 +466,8 @@ Type<Config> ConfigTable(const KnownNames& known) {
        "What the watcher does about pods that faults of nodes, chips, switches and software took "
        "away, beside Volcano's plugin or instead of it.",
        &Config::rescheduling, ReschedulingTable()},
+      {"audit", "The audit of what the cluster runs, by the watcher.", &Config::audit,
+       AuditTable()},
       {"maxMode",
        "The most that any violated rule leads to, here and in namespaces: with warn what a rule "
        "would deny is admitted with a warning, with audit findings are only recorded. Rules whose "

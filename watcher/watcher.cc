@@ -160,6 +160,10 @@ class Watcher::Impl {
     }
   }
 
+  void Add(const std::function<std::unique_ptr<Controller>(PodInformer& pods)>& make) {
+    controllers_.push_back(make(pods_));
+  }
+
   void Run(const std::stop_token& stop) {
     std::vector<std::jthread> threads;
     threads.push_back(StartThread("pods", [&] { pods_.Run(stop); }));
@@ -253,6 +257,9 @@ Watcher::Watcher(kube::Client& client, kube::Client& writer, kube::Sleeper& slee
                                    std::move(options))) {}
 Watcher::~Watcher() = default;
 
+void Watcher::Add(const std::function<std::unique_ptr<Controller>(PodInformer& pods)>& make) {
+  impl_->Add(make);
+}
 void Watcher::Run(const std::stop_token& stop) { impl_->Run(stop); }
 void Watcher::Refresh() { impl_->Refresh(); }
 std::vector<http::Router::Route> Watcher::Routes() const { return impl_->Routes(); }

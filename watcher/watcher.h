@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <stop_token>
 #include <string>
@@ -14,7 +15,9 @@
 #include "kube/client.h"
 #include "schemas/config.h"
 #include "watcher/certificates/manager.h"
+#include "watcher/frame/controller.h"
 #include "watcher/frame/leadership.h"
+#include "watcher/frame/pods.h"
 
 namespace mindgate::watcher {
 
@@ -43,6 +46,9 @@ class Watcher {
           const Snapshot<schemas::Config>& config, Options options);
   ~Watcher();
 
+  // Before Run: one more controller, which `make` makes with what all of them share. For those of
+  // rooms above this one.
+  void Add(const std::function<std::unique_ptr<Controller>(PodInformer& pods)>& make);
   // Until `stop`, in the caller's thread and many of its own, which end before it returns.
   void Run(const std::stop_token& stop);
   // The replica has begun or ceased to lead, or the configuration is another one. From any thread.

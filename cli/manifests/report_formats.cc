@@ -47,10 +47,6 @@ void PrintReport(std::string_view format, const offline::Report& report, std::os
 
 bool IsReportFormat(std::string_view format) { return FindFormat(format) != nullptr; }
 
-std::string FieldMessage(const offline::ReportedFinding& finding) {
-  return (finding.field.empty() ? "" : finding.field + ": ") + finding.message;
-}
-
 std::string FindingLines(const offline::ReportedObject& object,
                          const offline::ReportedFinding& finding) {
   std::string text = offline::PlaceText(object.file, finding.at) + ": " +

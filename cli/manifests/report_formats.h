@@ -67,9 +67,6 @@ void PrintCounts(const std::string& title, const std::vector<FindingCounts>& all
 void PrintSummary(const offline::Report& report, bool only_findings, const Paint& paint,
                   std::ostream& out);
 
-// "spec.replicas: must be 1", the field left out where there is none.
-std::string FieldMessage(const offline::ReportedFinding& finding);
-
 // "a.yaml:3:7: denied: MG050 fault-scheduling-value: FIELD: MESSAGE", then "  fix: ...".
 std::string FindingLines(const offline::ReportedObject& object,
                          const offline::ReportedFinding& finding);

@@ -6,6 +6,7 @@
 #include <random>
 
 #include "admission/known_names.h"
+#include "audit/controller.h"
 #include "base/directory_watch.h"
 #include "base/files.h"
 #include "base/print_error.h"
@@ -95,6 +96,13 @@ int RunWatch(const WatchOptions& options, Streams& io) {
                             .certs = ManagerOptionsOf(options.certs, reading.ns()),
                             .build = ThisBuild(),
                             .seed = std::random_device()()});
+  watcher.Add([&](watcher::PodInformer& pods) {
+    return std::make_unique<audit::Controller>(
+        reading.client(), writing.client(), reading.sleeper(), clock, logger, pods, config,
+        audit::Controller::Options{.ns = options.watched_namespace,
+                                   .term = [&leadership] { return leadership->term(); },
+                                   .seed = std::random_device()()});
+  });
   const ConfigFollower follower(options.config_file, clock, logger, config,
                                 [&watcher] { watcher.Refresh(); });
 
@@ -159,7 +167,7 @@ void AddWatch(CLI::App& parent, Streams& io, int& exit_code) {
   AddLogFlags(*command, options->log);
   command->footer(
       R"(mindgate.yaml configures what the watcher does: elasticScaling (off, observe, enforce), rescheduling (off,
-observe, takeover, enforce) and gangRepair. With several replicas, only the leader acts. Decisions and their reasons are in Events, the log and /decisions.
+observe, takeover, enforce), gangRepair and audit (off, on). With several replicas, only the leader acts. Decisions and their reasons are in Events, the log and /decisions.
 Exit codes: 0 stopped by a signal, 2 cannot start.
 Examples:
   mindgate watch --config mindgate.yaml

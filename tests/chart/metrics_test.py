@@ -17,7 +17,7 @@ OF_TARGETS = {"namespace", "service", "job", "pod", "instance", "container", "en
 def series() -> dict[str, set[str]]:
     """The labels of each metric of ours."""
     known: dict[str, set[str]] = {}
-    for part in ("webhook", "watcher"):
+    for part in ("webhook", "watcher", "audit"):
         for line in (ROOT / f"tests/{part}/metrics.want").read_text().splitlines():
             name, kind, *labels = line.split(" ")
             labels_of = set(labels[0].split(",")) if labels else set()

@@ -70,6 +70,7 @@ mutators: {min-available: false, scheduler-name: true}
 gangRepair: false
 elasticScaling: {mode: enforce, upstreamCounts: true, reservation: 20s, startDeadline: 5m, rebalance: off, rebalanceAfter: 1m30s, coolDown: 7s,
                  giveUpsPerMinute: 3}
+audit: {mode: on, interval: 30m}
 maxMode: warn
 existingViolations: enforce
 rules: {MG001: audit, fault-scheduling-value: off}
@@ -102,6 +103,7 @@ npuResources:
   want.gang_repair = false;
   want.elastic_scaling = {EnforcementMode::kEnforce, true,        seconds(20), seconds(300),
                           EnforcementMode::kOff,     seconds(90), seconds(7),  3};
+  want.audit = {true, std::chrono::minutes(30)};
   want.max_mode = Mode::kWarn;
   want.existing_violations = Mode::kEnforce;
   want.versions.Set(Component::kVolcano, {1, 12});

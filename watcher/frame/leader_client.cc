@@ -60,6 +60,20 @@ Answer<Json> LeaderClient::MergePatch(const kube::Resource& resource, std::strin
   return client_.MergePatch(resource, ns, name, patch, {}, {}, term_.ended());
 }
 
+Answer<void> LeaderClient::DeleteReport(const kube::Resource& resource, std::string_view ns,
+                                        std::string_view name, const std::string& uid) {
+  if (resource.group != "wgpolicyk8s.io" && resource.group != "openreports.io") {
+    return kube::Failed(kube::Reason::kForbidden, resource.plural + " are no reports");
+  }
+  if (!term_.holds()) return IsOver();
+  return client_.Delete(resource, ns, name,
+                        {.preconditions = {.uid = uid, .resource_version = ""},
+                         .grace_seconds = std::nullopt,
+                         .propagation = "",
+                         .dry_run = false},
+                        term_.ended());
+}
+
 Answer<void> LeaderClient::MayEvict(std::string_view ns, std::string_view pod,
                                     kube::DeleteOptions options) {
   if (!term_.holds()) return IsOver();

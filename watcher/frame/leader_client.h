@@ -54,6 +54,10 @@ class LeaderClient {
                                  std::string_view name, const kube::Json& operations);
   kube::Answer<kube::Json> MergePatch(const kube::Resource& resource, std::string_view ns,
                                       std::string_view name, const kube::Json& patch);
+  // Deletes a report of ours (PolicyReports and OpenReports): nothing runs by it. Objects of other
+  // groups are refused with kForbidden.
+  kube::Answer<void> DeleteReport(const kube::Resource& resource, std::string_view ns,
+                                  std::string_view name, const std::string& uid);
   // Whether PodDisruptionBudgets let the pod go; kTooManyRequests when they do not. Changes
   // nothing.
   kube::Answer<void> MayEvict(std::string_view ns, std::string_view pod,

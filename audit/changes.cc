@@ -1,0 +1,140 @@
+#include "audit/changes.h"
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "audit/collections.h"
+#include "base/thread.h"
+#include "json/value.h"
+#include "schemas/raw_objects.h"
+#include "watcher/frame/watch_fault.h"
+
+namespace mindgate::audit {
+namespace {
+
+using json::Value;
+using schemas::Kind;
+
+// What of the metadata stands for a change that a user made.
+std::vector<json::Projection::Path> MetadataFields() {
+  return {{"metadata", "generation"},
+          {"metadata", "labels"},
+          {"metadata", "annotations"},
+          {"metadata", "ownerReferences"}};
+}
+
+uint64_t HashOf(const Value& object) {
+  std::string text = json::TextAt(object, {"metadata", "uid"});
+  for (const std::string_view member : {"generation", "labels", "annotations"}) {
+    text += '\n';
+    const Value* const found = json::FindPath(object, {"metadata", member});
+    if (found != nullptr) json::AppendDump(*found, text);
+  }
+  return std::hash<std::string>()(text);
+}
+
+// Made by a controller that mindgate knows: what made it is audited instead.
+bool IsMade(const Value& object, Kind kind) {
+  const Value* const controller = schemas::ControllerOf(json::Find(object, "metadata"));
+  return controller != nullptr &&
+         schemas::Makes(schemas::GroupOf(json::TextAt(*controller, {"apiVersion"})),
+                        json::TextAt(*controller, {"kind"}), kind);
+}
+
+}  // namespace
+
+Changes::Changes(kube::Client& client, kube::Sleeper& sleeper, const Clock& clock,
+                 log::Logger& logger, watcher::PodInformer& pods, Options options)
+    : logger_(logger),
+      options_(std::move(options)),
+      namespaces_(client, sleeper, clock, NamespaceOptions()) {
+  for (const schemas::KindInfo& info : schemas::kKinds) {
+    if (schemas::kPodMakers.Has(info.kind)) {
+      kinds_.emplace_back(client, sleeper, clock, KindOptions(info));
+    }
+  }
+  SubscribeTo(pods);
+}
+
+Changes::Informer::Options Changes::NamespaceOptions() const {
+  Informer::Options options;
+  options.selection = {
+      .resource = kube::resources::kNamespaces, .fields = MetadataFields(), .metadata_only = true};
+  if (!options_.ns.empty()) options.selection.field_selector = "metadata.name=" + options_.ns;
+  options.project = [](const Value& object) { return std::optional(HashOf(object)); };
+  options.changed = [this](const std::string& key, const uint64_t* before, const uint64_t* after) {
+    if (before != nullptr && after != nullptr && *before == *after) return;
+    options_.changed(key.substr(1));
+  };
+  options.failed = watcher::WarnOfWatchFaults(logger_, "namespaces");
+  options.seed = options_.seed;
+  return options;
+}
+
+Changes::Informer::Options Changes::KindOptions(const schemas::KindInfo& info) const {
+  Informer::Options options;
+  options.selection = {.resource = ResourceOf(info),
+                       .ns = info.cluster_scoped ? std::string() : options_.ns,
+                       .fields = MetadataFields(),
+                       .metadata_only = true};
+  options.project = [kind = info.kind](const Value& object) {
+    return IsMade(object, kind) ? std::nullopt : std::optional(HashOf(object));
+  };
+  options.changed = [this](const std::string& key, const uint64_t* before, const uint64_t* after) {
+    if (before != nullptr && after != nullptr && *before == *after) return;
+    options_.changed(key.substr(0, key.find('/')));
+  };
+  options.failed = [warn = watcher::WarnOfWatchFaults(logger_, std::string(info.plural))](
+                       const kube::Fault& fault, std::chrono::milliseconds pause) {
+    // Few clusters have all kinds.
+    if (fault.reason != kube::Reason::kNotFound) warn(fault, pause);
+  };
+  options.seed = options_.seed + static_cast<uint64_t>(info.kind);
+  return options;
+}
+
+void Changes::SubscribeTo(watcher::PodInformer& pods) const {
+  using Namespace = std::string;
+  const auto project = [](const Value& pod) {
+    return IsMade(pod, Kind::kPod)
+               ? nullptr
+               : std::make_shared<const Namespace>(json::TextAt(pod, {"metadata", "namespace"}));
+  };
+  watcher::PodInformer::Subscription<Namespace> subscription;
+  subscription.wanted = options_.wanted;
+  subscription.fields = {{"metadata", "ownerReferences"}};
+  subscription.project = project;
+  subscription.left_out = project;  // whose it is stands in its metadata
+  subscription.changed = [this](const watcher::PodInformer::Ptr<Namespace>& before,
+                                const watcher::PodInformer::Ptr<Namespace>& after) {
+    if ((before == nullptr) != (after == nullptr)) {
+      options_.changed(before == nullptr ? *after : *before);
+    }
+  };
+  subscription.became_current = [] {};
+  pods.Subscribe<Namespace>(std::move(subscription));
+}
+
+void Changes::Run(const std::stop_token& stop) {
+  std::vector<std::jthread> threads;
+  for (Informer& kind : kinds_) {
+    threads.push_back(StartThread("audit-kind", [&kind, stop] { kind.Run(stop); }));
+  }
+  namespaces_.Run(stop);
+}
+
+bool Changes::Exists(const std::string& ns) const {
+  return namespaces_.objects()->Find("/" + ns) != nullptr;
+}
+
+void Changes::ForEachNamespace(const std::function<void(const std::string& ns)>& visit) const {
+  namespaces_.objects()->ForEach(
+      [&visit](const std::string& key, uint64_t) { visit(key.substr(1)); });
+}
+
+}  // namespace mindgate::audit

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <stop_token>
+#include <string>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "kube/informer.h"
+#include "schemas/kinds.h"
+#include "watcher/frame/pods.h"
+
+// Which namespaces have something new to audit.
+namespace mindgate::audit {
+
+// Follows the metadata of namespaces and of all kinds that make pods, and which pods have no
+// controller that mindgate knows. Of each object a hash of what users write in its metadata is
+// kept, so that a status that changes is no change. ConfigMaps, Services, PodGroups and autoscalers
+// are not followed: controllers write many of them every few seconds.
+class Changes {
+ public:
+  struct Options {
+    std::string ns{};  // empty: all namespaces
+    std::function<bool()> wanted;
+    // A namespace, or what is in none (empty), has changed; from any thread.
+    std::function<void(const std::string& ns)> changed;
+    uint64_t seed = 1;
+  };
+
+  // `pods` must not run yet. All must outlive it.
+  Changes(kube::Client& client, kube::Sleeper& sleeper, const Clock& clock, log::Logger& logger,
+          watcher::PodInformer& pods, Options options);
+
+  // Until `stop`, in the caller's thread and one for each kind.
+  void Run(const std::stop_token& stop);
+
+  bool Exists(const std::string& ns) const;
+  void ForEachNamespace(const std::function<void(const std::string& ns)>& visit) const;
+  // Whether all namespaces are known.
+  bool synced() const { return namespaces_.synced(); }
+
+ private:
+  using Informer = kube::Informer<uint64_t>;  // a hash
+
+  Informer::Options NamespaceOptions() const;
+  Informer::Options KindOptions(const schemas::KindInfo& info) const;
+  void SubscribeTo(watcher::PodInformer& pods) const;
+
+  log::Logger& logger_;
+  const Options options_;
+  Informer namespaces_;
+  std::list<Informer> kinds_;
+};
+
+}  // namespace mindgate::audit
