@@ -84,6 +84,27 @@ void AddRescheduling(const schemas::Rescheduling& rescheduling, const Options& o
   }
 }
 
+void AddAudit(std::vector<Need>& needs) {
+  const std::string mode = "config.audit.mode on";
+  Need reads{{{"", "namespaces", "list", "", ""}, {"", "namespaces", "watch", "", ""}},
+             "workloads that it may not read are not audited",
+             mode};
+  for (const schemas::KindInfo& info : schemas::kKinds) {
+    reads.rights.push_back({info.group, info.plural, "list", "", ""});
+    if (!schemas::kWorkloads.Has(info.kind)) continue;
+    reads.rights.push_back({info.group, info.plural, "watch", "", ""});
+  }
+  needs.push_back(std::move(reads));
+  Need writes{{}, "there are no reports of what it found, only metrics", mode};
+  for (const auto& [group, resource] :
+       {std::pair("openreports.io", "reports"), std::pair("wgpolicyk8s.io", "policyreports")}) {
+    for (const char* verb : {"list", "create", "patch", "delete"}) {
+      writes.rights.push_back({group, resource, verb, "", ""});
+    }
+  }
+  needs.push_back(std::move(writes));
+}
+
 }  // namespace
 
 Need LeadingNeeds(const Options& options) {
@@ -152,7 +173,9 @@ std::vector<Need> NeedsOf(const schemas::Config& config, const Options& options)
                      "pods of a RoleSet that was scaled below its gang size cannot be replaced"});
   }
   AddRescheduling(config.rescheduling, options, needs);
-  if (!needs.empty()) {
+  const bool decides = !needs.empty();
+  if (config.audit.on) AddAudit(needs);
+  if (decides) {
     needs.push_back(
         {{{"events.k8s.io", "events", "create", "", ""}}, "its decisions do not appear as Events"});
   }

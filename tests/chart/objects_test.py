@@ -93,6 +93,21 @@ OPT_OUTS = [
 ]
 RESTARTS = [*OPT_OUTS, RECORDS]
 
+ALL_KINDS = {(kind["apiVersion"].rpartition("/")[0], kind["resource"]) for kind in kinds_of_the_engine()}
+AUDIT = [
+    rule("", "namespaces", "list watch"),
+    *(
+        rule(group, " ".join(sorted(name for each, name in ALL_KINDS if each == group)), "list watch")
+        for group in sorted({group for group, _ in ALL_KINDS})
+    ),
+    rule("autoscaling", "horizontalpodautoscalers", "list"),
+    rule("keda.sh", "scaledobjects", "list"),
+    rule("autoscaling.aibrix.ai", "podautoscalers", "list"),
+    rule("scheduling.volcano.sh", "queues", "list"),
+    rule("openreports.io", "reports clusterreports", "list create patch delete"),
+    rule("wgpolicyk8s.io", "policyreports clusterpolicyreports", "list create patch delete"),
+]
+
 STATE_OF_RESTARTS = [
     rule("", "configmaps", "create"),
     rule("", "configmaps", "get patch", resourceNames=["mindgate-rescheduling"]),
@@ -177,6 +192,7 @@ RIGHTS: dict[str, dict[str, list[tuple[str, list[Object]]]]] = {
                     *RESTARTS,
                     rule("", "configmaps", "get patch"),
                     *GANGS,
+                    *AUDIT,
                     EVENTS,
                 ],
             ),
@@ -313,6 +329,17 @@ SWITCHES: list[tuple[Object, list[Object]]] = [
         },
         [],
     ),
+    (
+        {
+            "elasticScaling": {"mode": "off"},
+            "gangRepair": "off",
+            "rescheduling": {"mode": "off"},
+            "audit": {"mode": True},
+        },
+        AUDIT,
+    ),
+    ({"gangRepair": False, "audit": {"mode": "on"}}, [*OBSERVE, *AUDIT, EVENTS]),
+    ({"gangRepair": False, "audit": {"mode": False}}, [*OBSERVE, EVENTS]),
 ]
 
 HOOK = "helm.sh/hook"
@@ -410,8 +437,9 @@ class RightsTest(unittest.TestCase):
                 defaults["rescheduling"]["isolateNodes"],
                 defaults["rescheduling"]["gracefulExit"],
                 defaults["gangRepair"],
+                defaults["audit"]["mode"],
             ),
-            ("observe", "observe", "observe", False, False, True),
+            ("observe", "observe", "observe", False, False, True, False),
             "templates/_helpers.tpl has them too",
         )
 

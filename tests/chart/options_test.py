@@ -215,8 +215,10 @@ class OptionsTest(unittest.TestCase):
                 "events",
                 "evictions",
                 "nodes",
+                "openreports",
                 "podgroups",
                 "pods",
+                "policyreports",
                 "registrations",
                 "secrets",
             )

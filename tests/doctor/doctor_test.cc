@@ -302,6 +302,29 @@ TEST_F(Permissions, OfReschedulingAreThoseOfItsMode) {
   }
 }
 
+TEST_F(Permissions, OfTheAuditAreAskedForWithItsMode) {
+  AnswerReviews(false);
+  PutWatcher(
+      "elasticScaling: {mode: \"off\"}\ngangRepair: false\nrescheduling: {mode: \"off\"}\n"
+      "audit: {mode: \"on\"}\n");
+  std::vector<std::string> got;
+  for (const Finding& finding : Diagnose(client, options, clock.WallNow()).findings()) {
+    if (finding.fix.find("config.audit.mode on") == std::string::npos) continue;
+    got.push_back(finding.message.substr(finding.message.find("may not ")));
+  }
+  ASSERT_EQ(got.size(), 2U);
+  EXPECT_THAT(got[0],
+              ::testing::StartsWith("may not list namespaces, watch namespaces, list ascendjobs, "
+                                    "watch ascendjobs, list jobs, "));
+  EXPECT_THAT(got[0], ::testing::EndsWith(
+                          "list configmaps, list services, list podgroups: workloads that it "
+                          "may not read are not audited"));
+  EXPECT_EQ(got[1],
+            "may not list reports, create reports, patch reports, delete reports, list "
+            "policyreports, create policyreports, patch policyreports, delete policyreports: there "
+            "are no reports of what it found, only metrics");
+}
+
 TEST_F(Permissions, ThatAreThereAreSaidOnce) {
   AnswerReviews(true);
   PutWatcher(

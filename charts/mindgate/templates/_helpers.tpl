@@ -122,7 +122,8 @@ either.
 
 {{/*
 Settings of the watcher, with the defaults of the program: elasticScaling.mode and elasticScaling.rebalance
-(off, observe, enforce), rescheduling.mode (off, observe, takeover, enforce), gangRepair (on, off, from a boolean).
+(off, observe, enforce), rescheduling.mode (off, observe, takeover, enforce), gangRepair (on, off, from a boolean) and audit.mode
+(off, on).
 */}}
 {{- define "mindgate.scalingMode" -}}
 {{- $scaling := default dict (include "mindgate.config" . | fromYaml).elasticScaling }}
@@ -153,6 +154,11 @@ Settings of the watcher, with the defaults of the program: elasticScaling.mode a
 
 {{- define "mindgate.asksToExit" -}}
 {{- include "mindgate.reschedulingSwitch" (dict "context" . "name" "gracefulExit") }}
+{{- end }}
+
+{{- define "mindgate.auditMode" -}}
+{{- $audit := default dict (include "mindgate.config" . | fromYaml).audit }}
+{{- include "mindgate.word" (ternary $audit.mode "off" (hasKey $audit "mode")) }}
 {{- end }}
 
 {{- define "mindgate.gangRepair" -}}
