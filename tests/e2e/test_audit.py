@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from e2e import Cluster, wait_for
+from e2e import REPOSITORY, Cluster, wait_for
 from release import PROGRAM, Release
 from workloads import MAKERS, dashed
 
@@ -99,3 +99,65 @@ def test_who_has_rights_in_one_namespace(before_mindgate: Cluster) -> None:
     for what in ("what the death of a card or a node does: ", "namespaces: ", "ascendjobs.mindxdl.gitee.com: "):
         assert what in unread
         assert f"Warning: not audited: {what}" in done.stderr
+
+
+POLICY_REPORTS = "policyreports.wgpolicyk8s.io"
+OPEN_REPORTS = "reports.openreports.io"
+OPEN_REPORT_CRDS = REPOSITORY / "tests/fixtures/crds/open-reports"
+
+
+def reported(cluster: Cluster, resource: str) -> dict[tuple[str, str], set[str]]:
+    """The rules that each report denies, by the workload that it is about and that owns it."""
+    found = {}
+    for report in cluster.items(resource, "-l", "app.kubernetes.io/managed-by=mindgate"):
+        [owner] = report["metadata"]["ownerReferences"]
+        assert owner["uid"] == report["scope"]["uid"]
+        failed = {result["rule"] for result in report["results"] if result["result"] == "fail"}
+        found[owner["kind"], owner["name"]] = failed
+    return found
+
+
+def audit_metrics(installation: Release) -> dict[str, float]:
+    """What the leader counts."""
+    series = {}
+    for pod in installation.pod_names("watcher"):
+        path = f"/api/v1/namespaces/{installation.cluster.namespace}/pods/{pod}:8080/proxy/metrics"
+        for line in installation.cluster.kubectl("get", "--raw", path).stdout.splitlines():
+            if line.startswith("mindgate_audit_"):
+                name, value = line.rsplit(" ", 1)
+                series[name] = series.get(name, 0) + float(value)
+    return series
+
+
+def test_the_watcher_keeps_reports(before_mindgate: Cluster, installation: Release) -> None:
+    cluster = before_mindgate
+    installation.install({"config": {"audit": {"mode": "on"}}})
+    installation.wait_ready()
+    wrong = {key for key, each in judged(audit(cluster)).items() if each["outcome"] == "denied"}
+    assert len(wrong) > 10
+
+    def denied(resource: str) -> set[tuple[str, str]]:
+        return {key for key, rules in reported(cluster, resource).items() if rules}
+
+    wait_for(lambda: denied(POLICY_REPORTS) == wrong, "a report for each wrong workload", 180)
+    # It may read all that it has to.
+    series = wait_for(lambda: (found := audit_metrics(installation)).get('mindgate_audit_namespaces{read="all"}', 0) > 1 and found, "metrics")
+    assert series['mindgate_audit_namespaces{read="in-part"}'] == 0
+    assert series['mindgate_audit_findings{rule="MG050",framework="deployment",level="denied"}'] >= 1
+    # What is put right has no report any more, and what is deleted takes its report along.
+    cluster.kubectl("patch", "deployment", "chat-wrong", "--type=merge", "-p", TEMPLATE_RIGHT)
+    cluster.kubectl("delete", "statefulset", "stateful-set-wrong")
+    gone = {("Deployment", "chat-wrong"), ("StatefulSet", "stateful-set-wrong")}
+    assert gone < wrong
+    wait_for(lambda: denied(POLICY_REPORTS) == wrong - gone, "two reports to go", 180)
+    # Where there are OpenReports, they take over.
+    cluster.kubectl("apply", "--server-side", "--filename", OPEN_REPORT_CRDS)
+    try:
+        cluster.kubectl("label", "deployment", "chat-wrong", "audited=again")
+        wait_for(lambda: denied(OPEN_REPORTS) == wrong - gone, "OpenReports", 180)
+        assert reported(cluster, POLICY_REPORTS) == {}
+    finally:
+        cluster.kubectl("delete", "--filename", OPEN_REPORT_CRDS)
+
+
+TEMPLATE_RIGHT = json.dumps({"spec": {"template": {"metadata": {"labels": RIGHT}}}})

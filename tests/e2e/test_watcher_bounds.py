@@ -20,8 +20,16 @@ VALUES = {
     "config": {
         "elasticScaling": {"mode": "enforce", "rebalance": "enforce"},
         "rescheduling": {"mode": "enforce", "isolateNodes": True, "gracefulExit": True},
+        "audit": {"mode": "on"},
     },
 }
+REPORTS = {
+    "policyreports": ("wgpolicyk8s.io/v1alpha2", "PolicyReport"),
+    "clusterpolicyreports": ("wgpolicyk8s.io/v1alpha2", "ClusterPolicyReport"),
+    "reports": ("openreports.io/v1alpha1", "Report"),
+    "clusterreports": ("openreports.io/v1alpha1", "ClusterReport"),
+}
+OPEN_REPORT_CRDS = REPOSITORY / "tests/fixtures/crds/open-reports"
 PARTS = ("watcher-rbac", "watcher-policy", "mutating-webhook", "validating-webhook", "uninstall", "tests/doctor")
 RUNS = ("Job", "Pod")  # of hooks; here their accounts are asked about
 CONFIGURATION = "validatingwebhookconfiguration/probe-mindgate"
@@ -64,6 +72,7 @@ ITS_EVENTS = "The watcher of mindgate may write only Events with reportingContro
 ONLY_DRY_RUNS = "The test Pod of mindgate may create objects only as a dry run."
 ONLY_TAKES_GATE = "The uninstall Job of mindgate may only remove the scheduling gate mindgate.io/elastic-scaling of a Pod."
 ONLY_TAKES_TAINT = "The uninstall Job of mindgate may only remove the taint mindgate.io/faulty:NoSchedule of a Node."
+ITS_REPORTS = "may write only reports with the label app.kubernetes.io/managed-by mindgate."
 SERIES = {"series": {"count": 2, "lastObservedTime": "2026-01-01T00:01:00.000000Z"}}
 NO_UID = "00000000-0000-0000-0000-000000000000"
 REFUSED: dict[str, tuple[str, str, Any, str]] = {
@@ -259,6 +268,11 @@ def watcher(cluster: Cluster) -> Iterator[Account]:
     tainted = {"taints": [{"key": "other.example/taint", "effect": "NoSchedule"}]}
     cluster.create({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "bounded"}, "spec": tainted})
     cluster.create([event(cluster, "of-kubelet", "kubelet"), event(cluster, "its-own", "mindgate.io/watcher")])
+    cluster.kubectl("apply", "--server-side", "--filename", OPEN_REPORT_CRDS)
+    cluster.kubectl("wait", "--for=condition=Established", "--filename", OPEN_REPORT_CRDS)
+    cluster.create([report(resource, "of-kyverno", "kyverno") for resource in REPORTS])
+    cluster.kubectl("create", "clusterrole", f"{cluster.namespace}-reports", "--verb=get", f"--resource={','.join(full_names())}")
+    cluster.kubectl("create", "clusterrolebinding", f"{cluster.namespace}-reports", f"--clusterrole={cluster.namespace}-reports", account)
     cluster.create([pod("gated", labels={"mind-cluster/scaling-rule": "r"}), of_gang, pod("foreign"), group, *config_maps])
     # The API server takes up policies and Roles a moment later.
     wait_for(lambda: CA_ONLY in watcher.patch(*REFUSED["failurePolicy Ignore"][:3]), "the policies of the watcher")
@@ -268,12 +282,17 @@ def watcher(cluster: Cluster) -> Iterator[Account]:
     wait_for(lambda: ITS_TAINT in watcher.patch(*REFUSED["another taint"][:3]), "the policy about Nodes")
     wait_for(lambda: ITS_EVENTS in watcher.create(event(cluster, "x", "kubelet")), "the policy about Events")
     wait_for(lambda: "The watcher of mindgate" in create_secret(watcher, "x"), "the policy about Secrets")
+    for resource in REPORTS:
+        wait_for(lambda r=resource: ITS_REPORTS in watcher.create(report(r, "x", "kyverno")), f"the policy about {resource}")
     wait_for(lambda: ONLY_DRY_RUNS in create_for_good(Account(cluster, "test"), POD), "the policy of the test Pod")
     uninstall = Account(cluster, "uninstall")
     wait_for(lambda: ONLY_TAKES_TAINT in uninstall.patch(*REFUSED["another taint"][:3]), "the policy of uninstall about Nodes")
     wait_for(lambda: ONLY_TAKES_GATE in uninstall.patch(*REFUSED["all gates"][:3]), "the policy of uninstall about Pods")
     yield watcher
     cluster.kubectl("delete", "node", "bounded")
+    cluster.kubectl("delete", "clusterrole,clusterrolebinding", f"{cluster.namespace}-reports")
+    cluster.kubectl("delete", "clusterpolicyreport", "of-kyverno")
+    cluster.kubectl("delete", "--filename", OPEN_REPORT_CRDS)
     cluster.run("kubectl", "delete", "--ignore-not-found", "--filename", "-", input=rendered)
 
 
@@ -302,6 +321,16 @@ def evict(watcher: Account, name: str, query: str) -> str:
     return told.stderr if told.returncode else ""
 
 
+def report(resource: str, name: str, manager: str) -> Object:
+    version, kind = REPORTS[resource]
+    metadata = {"name": name, "labels": {"app.kubernetes.io/managed-by": manager}}
+    return {"apiVersion": version, "kind": kind, "metadata": metadata, "results": []}
+
+
+def full_names() -> list[str]:
+    return [f"{resource}.{version.split('/')[0]}" for resource, (version, _) in REPORTS.items()]
+
+
 def test_what_the_watcher_does_is_allowed(watcher: Account) -> None:
     assert {name: watcher.patch(*write) for name, write in WRITES.items()} == dict.fromkeys(WRITES, "")
     assert watcher.ask("delete", "pod", "gated") == ""
@@ -312,6 +341,8 @@ def test_what_the_watcher_does_is_allowed(watcher: Account) -> None:
     assert watcher.create(config_map("mindgate-probe", {})) == ""
     assert watcher.create(event(watcher.cluster, "another", "mindgate.io/watcher")) == ""
     assert watcher.patch("events.events.k8s.io/its-own", "merge", SERIES) == ""
+    for resource in REPORTS:
+        assert watcher.create(report(resource, "its-own", "mindgate")) == ""
 
 
 def test_what_the_watcher_does_not_do_is_refused(watcher: Account) -> None:
@@ -356,6 +387,16 @@ def of_others(verb: str, what: str) -> Attempt:
     return attempt, "is forbidden"
 
 
+def of_kyverno(account: Account, verb: str, resource: str) -> str:
+    """On a report of somebody else."""
+    full = f"{resource}.{REPORTS[resource][0].split('/')[0]}/of-kyverno"
+    if verb == "create":
+        return account.create(report(resource, "another", "kyverno"))
+    if verb == "patch":
+        return account.patch(full, "merge", {"metadata": {"labels": {"app.kubernetes.io/managed-by": "mindgate"}}})
+    return account.ask("delete", full)
+
+
 ATTEMPTS: dict[tuple[str, str, str], Attempt] = {
     ("watcher", "create", "configmaps"): (lambda account: account.create(config_map("cluster-info-device-0", {})), RESET_ONLY),
     ("watcher", "create", "events"): (lambda account: account.create(event(account.cluster, "another", "kubelet")), ITS_EVENTS),
@@ -388,6 +429,14 @@ ATTEMPTS: dict[tuple[str, str, str], Attempt] = {
     ("watcher", "patch", "validatingwebhookconfigurations"): refused("its Namespace with another uid"),
     ("watcher", "update", "leases"): of_others("update", "lease/other"),
     ("watcher", "update", "secrets"): of_others("update", "secret/other"),
+    **{
+        ("watcher", verb, resource): (
+            lambda account, verb=verb, resource=resource: of_kyverno(account, verb, resource),
+            ITS_REPORTS,
+        )
+        for verb in ("create", "patch", "delete")
+        for resource in REPORTS
+    },
     ("uninstall", "patch", "nodes"): (lambda account: account.patch(*WRITES["its taint"]), ONLY_TAKES_TAINT),
     ("uninstall", "patch", "pods"): refused("the image of a Pod", ONLY_TAKES_GATE),
     ("test", "create", "configmaps"): (lambda account: create_for_good(account, config_map("x", {})), ONLY_DRY_RUNS),
