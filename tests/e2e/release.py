@@ -132,6 +132,17 @@ class Release:
     def pod_names(self, component: str = "webhook") -> list[str]:
         return sorted(pod["metadata"]["name"] for pod in self.pods(component))
 
+    def watcher_series(self, prefix: str) -> dict[str, float]:
+        """The series of the watcher that begin so, with their labels, of all replicas together: only the leader counts."""
+        series: dict[str, float] = {}
+        for pod in self.pod_names("watcher"):
+            path = f"/api/v1/namespaces/{self.cluster.namespace}/pods/{pod}:8080/proxy/metrics"
+            for line in self.cluster.kubectl("get", "--raw", path).stdout.splitlines():
+                name, _, value = line.rpartition(" ")
+                if name.startswith(prefix):
+                    series[name] = series.get(name, 0) + float(value)
+        return series
+
     def stop_container(self, pod: str) -> None:
         """As the kubelet does, by SIGTERM: the program has to end with exit code 0. The container is then started again."""
 

@@ -117,18 +117,6 @@ def reported(cluster: Cluster, resource: str) -> dict[tuple[str, str], set[str]]
     return found
 
 
-def audit_metrics(installation: Release) -> dict[str, float]:
-    """What the leader counts."""
-    series = {}
-    for pod in installation.pod_names("watcher"):
-        path = f"/api/v1/namespaces/{installation.cluster.namespace}/pods/{pod}:8080/proxy/metrics"
-        for line in installation.cluster.kubectl("get", "--raw", path).stdout.splitlines():
-            if line.startswith("mindgate_audit_"):
-                name, value = line.rsplit(" ", 1)
-                series[name] = series.get(name, 0) + float(value)
-    return series
-
-
 def test_the_watcher_keeps_reports(before_mindgate: Cluster, installation: Release) -> None:
     cluster = before_mindgate
     installation.install({"config": {"audit": {"mode": "on"}}})
@@ -141,7 +129,8 @@ def test_the_watcher_keeps_reports(before_mindgate: Cluster, installation: Relea
 
     wait_for(lambda: denied(POLICY_REPORTS) == wrong, "a report for each wrong workload", 180)
     # It may read all that it has to.
-    series = wait_for(lambda: (found := audit_metrics(installation)).get('mindgate_audit_namespaces{read="all"}', 0) > 1 and found, "metrics")
+    series = installation.watcher_series("mindgate_audit_")
+    assert series['mindgate_audit_namespaces{read="all"}'] > 1
     assert series['mindgate_audit_namespaces{read="in-part"}'] == 0
     assert series['mindgate_audit_findings{rule="MG050",framework="deployment",level="denied"}'] >= 1
     # What is put right has no report any more, and what is deleted takes its report along.

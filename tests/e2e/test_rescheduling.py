@@ -126,7 +126,10 @@ def train(labels: dict[str, str]) -> dict[str, Any]:
 
 
 def test_a_chip_of_a_deployment(cluster: Cluster, restarting: Release, report: Report) -> None:
-    """Only the pod on it goes, and the Event says so."""
+    """Only the pod on it goes, and the Event says so. How long each step took is measured."""
+    steps = "mindgate_recovery_step_seconds_count"
+    before = restarting.watcher_series(steps)
+    assert len(before) == 5
     cluster.create(labelled(deployment("chat", replicas=3), LABELS))
     found = await_running(cluster, 3)
     use_chip(cluster, found)
@@ -135,6 +138,7 @@ def test_a_chip_of_a_deployment(cluster: Cluster, restarting: Release, report: R
     now = await_replaced(cluster, {victim}, 3)
     assert set(uids(found)) - {victim} < set(uids(now))
     wait_for(lambda: "JobRestarted" in reasons(cluster), "the Event")
+    wait_for(lambda: restarting.watcher_series(steps) == {step: count + 1 for step, count in before.items()}, "five steps")
 
 
 def test_a_machine_of_a_job_whose_pods_go_together(cluster: Cluster, restarting: Release, report: Report) -> None:

@@ -519,10 +519,10 @@ def test_the_policies_are_well_typed(cluster: Cluster, watcher: Account) -> None
             for each in cluster.items("validatingadmissionpolicies")
             if each["metadata"]["name"].startswith("probe-mindgate-watcher-")
         ]
-        assert len(policies) == 8 and all("typeChecking" in each.get("status", {}) for each in policies)
+        assert len(policies) == 10 and all("typeChecking" in each.get("status", {}) for each in policies)
         return [each["status"]["typeChecking"] for each in policies]
 
-    assert [each.get("expressionWarnings", []) for each in wait_for(statuses, "the policies to be checked")] == [[]] * 8
+    assert [each.get("expressionWarnings", []) for each in wait_for(statuses, "the policies to be checked")] == [[]] * 10
 
 
 def test_doctor_tries_the_bounds(cluster: Cluster, watcher: Account) -> None:
