@@ -108,9 +108,9 @@ const char* mindgate::testing::Program() { return \"$<TARGET_FILE:mindgate>\"; }
   target_include_directories(mindgate_test_places PRIVATE ${CMAKE_SOURCE_DIR}/tests)
 endfunction()
 
-# mindgate_test(FOLDER LABEL label DEPS ...): one GoogleTest program for tests/FOLDER.
+# mindgate_test(FOLDER LABEL label DEPS ... [ALONE]): one GoogleTest program for tests/FOLDER. ALONE: it never runs mindgate.
 function(mindgate_test folder)
-  cmake_parse_arguments(ARG "" "LABEL" "DEPS" ${ARGN})
+  cmake_parse_arguments(ARG "ALONE" "LABEL" "DEPS" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/${folder}/*_test.cc)
   if(NOT sources)
     return()
@@ -121,7 +121,9 @@ function(mindgate_test folder)
   target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR} ${CMAKE_SOURCE_DIR}/tests)
   mindgate_compile_options(${target})
   mindgate_precompile(${target} SHARED mindgate_test_headers)
-  add_dependencies(${target} mindgate)
+  if(NOT ARG_ALONE)
+    add_dependencies(${target} mindgate)
+  endif()
   # A fixed seed, so that the suite gives the same answer every time; RC_PARAMS in the environment of a test program run by
   # hand searches further.
   gtest_discover_tests(${target} PROPERTIES LABELS ${ARG_LABEL} ENVIRONMENT RC_PARAMS=seed=20261121 TIMEOUT 300 DISCOVERY_TIMEOUT 120)

@@ -1,0 +1,146 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "cel/opaque.h"
+#include "cel/value.h"
+#include "json/arena.h"
+
+namespace re2 {
+class RE2;
+}
+
+namespace mindgate::cel {
+
+class TimeZones;
+
+// What one evaluation may cost.
+struct Limits {
+  // Steps: one for each part of the expression that is evaluated, one for each value that is
+  // compared, one for every 16 bytes of text that are read or written. The API server stops one
+  // expression at as many of its own, which are of the same size.
+  uint64_t cost = 1'000'000;
+  // Bytes of the arena, beyond those that it held before.
+  size_t memory = size_t{16} * 1024 * 1024;
+};
+
+// The patterns of a program that were known when it was compiled.
+using Patterns = std::map<std::string, std::shared_ptr<const re2::RE2>, std::less<>>;
+
+// One evaluation: its arena, what it may still cost, and how functions fail. One thread at a time.
+class Context {
+ public:
+  Context(json::Arena& arena, const Limits& limits, const Patterns& patterns,
+          const TimeZones* zones = nullptr)
+      : arena_(arena),
+        limits_(limits),
+        memory_before_(arena.used()),
+        patterns_(patterns),
+        zones_(zones) {}
+
+  // Takes so many steps. False when there are no more: every evaluation then ends with the fault
+  // of the limit.
+  bool Charge(uint64_t steps) {
+    if (spent_ + steps > limits_.cost || spent_ + steps < spent_) return Stop();
+    spent_ += steps;
+    return true;
+  }
+  // The same for so many bytes of text.
+  bool ChargeText(size_t bytes) { return Charge(bytes / 16); }
+  uint64_t spent() const { return spent_; }
+  bool stopped() const { return stopped_; }
+  // The fault of the limit that was passed.
+  Value Stopped();
+
+  // A row of `count` objects; a null pointer when that is beyond the limit, and then stopped().
+  template <typename T>
+  T* Row(size_t count) {
+    if (count > limits_.memory / sizeof(T) ||
+        arena_.used() - memory_before_ + count * sizeof(T) > limits_.memory) {
+      out_of_memory_ = true;
+      Stop();
+      return nullptr;
+    }
+    return arena_.Row<T>(count);
+  }
+  template <typename T>
+  const T* Keep(const T& object) {
+    T* row = Row<T>(1);
+    if (row != nullptr) new (row) T(object);
+    return row;
+  }
+
+  // The texts one after the other; a fault when that is beyond a limit.
+  Value Join(std::initializer_list<std::string_view> texts);
+  // Why there is no value. The message is one sentence without a full stop.
+  Value Fail(std::initializer_list<std::string_view> message);
+  Value Fail(std::string_view message) { return Fail({message}); }
+  Value Some(const Value& value);  // optional.of
+  static Value None() { return Value::OfOptional(nullptr); }
+
+  // Whether two values are equal, as == has it. What is compared costs steps; false when stopped.
+  bool Equal(const Value& a, const Value& b);
+
+  const Patterns& patterns() const { return patterns_; }
+  const TimeZones* zones() const { return zones_; }
+
+ private:
+  bool Stop() {
+    stopped_ = true;
+    return false;
+  }
+
+  json::Arena& arena_;
+  const Limits limits_;
+  const size_t memory_before_;
+  const Patterns& patterns_;
+  const TimeZones* zones_;
+  uint64_t spent_ = 0;
+  Fault limit_;
+  bool stopped_ = false;
+  bool out_of_memory_ = false;
+};
+
+// A text that grows in the arena of an evaluation.
+class TextBuilder {
+ public:
+  explicit TextBuilder(Context& context) : context_(context) {}
+
+  void Add(std::string_view text);
+  void Add(char c) { Add(std::string_view(&c, 1)); }
+  std::string_view text() const { return {data_, size_}; }
+  // The text as a string, or the fault of a limit.
+  Value Finish() const;
+
+ private:
+  Context& context_;
+  char* data_ = nullptr;
+  size_t size_ = 0;
+  size_t capacity_ = 0;
+};
+
+// A row of values that grows in the arena of an evaluation.
+class ItemBuilder {
+ public:
+  explicit ItemBuilder(Context& context) : context_(context) {}
+
+  bool Add(const Value& value);  // false when a limit was passed
+  size_t size() const { return size_; }
+  Value* data() { return data_; }
+  Value Finish() const;  // as a list, or the fault of a limit
+
+ private:
+  Context& context_;
+  Value* data_ = nullptr;
+  size_t size_ = 0;
+  size_t capacity_ = 0;
+};
+
+}  // namespace mindgate::cel
