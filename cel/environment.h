@@ -1,0 +1,34 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace mindgate::cel {
+
+class TimeZones;
+
+// A variable that expressions may name. A name with dots ("variables.replicas") is one variable.
+struct Variable {
+  std::string name;
+  // "dyn", "int", "string", "list(string)", "map(string, dyn)", "timestamp" ... Values are not
+  // checked against it: they must be of that type.
+  std::string type = "dyn";
+};
+
+// A function that the caller declares, so that an expression is checked. Nothing evaluates it.
+struct Declaration {
+  std::string name;
+  std::string signature;  // as in function.h: "(string, int): bool"
+};
+
+// What an expression may name beside the functions that all have.
+struct Environment {
+  std::vector<Variable> variables;
+  std::vector<Declaration> functions{};
+  std::string container{};  // names are looked for in this namespace and those around it first
+  bool check_types = true;  // false: faults of types and names come when it is evaluated
+  bool blocks = false;      // cel.block and what belongs to it
+  const TimeZones* time_zones = nullptr;  // outlives the program; none: only UTC and offsets
+};
+
+}  // namespace mindgate::cel

@@ -1,0 +1,134 @@
+#include "cel/names.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/text.h"
+#include "cel/library/libraries.h"
+
+namespace mindgate::cel {
+namespace {
+
+constexpr std::array<std::string_view, 19> kTypeNames{"bool",
+                                                      "int",
+                                                      "uint",
+                                                      "double",
+                                                      "string",
+                                                      "bytes",
+                                                      "list",
+                                                      "map",
+                                                      "null_type",
+                                                      "type",
+                                                      "google.protobuf.Timestamp",
+                                                      "google.protobuf.Duration",
+                                                      "optional_type",
+                                                      "net.IP",
+                                                      "net.CIDR",
+                                                      "kubernetes.Quantity",
+                                                      "kubernetes.Semver",
+                                                      "kubernetes.URL",
+                                                      "kubernetes.NamedFormat"};
+
+}  // namespace
+
+std::optional<std::string> PathOf(const Node& node) {
+  if (node.kind == NodeKind::kIdent) return std::string(node.name);
+  if (node.kind != NodeKind::kSelect || node.is_optional) return std::nullopt;
+  std::vector<std::string_view> members;
+  const Node* at = &node;
+  for (; at->kind == NodeKind::kSelect && !at->is_optional; at = at->args[0]) {
+    members.push_back(at->name);
+  }
+  if (at->kind != NodeKind::kIdent) return std::nullopt;
+  std::string path(at->name);
+  for (auto member = members.rbegin(); member != members.rend(); ++member) {
+    path += ".";
+    path += *member;
+  }
+  return path;
+}
+
+Names::Names(const Environment& environment, json::Arena& arena) : environment_(environment) {
+  for (const Declaration& declared : environment.functions) {
+    Overload overload;
+    overload.name = arena.Text(declared.name);
+    overload.signature = arena.Text(declared.signature);
+    declared_.push_back(overload);
+  }
+}
+
+std::vector<std::string> Names::Candidates(std::string_view name) const {
+  if (name.starts_with('.')) return {std::string(name.substr(1))};
+  std::vector<std::string> candidates;
+  for (std::string_view space = environment_.container; !space.empty();) {
+    candidates.push_back(std::string(space) + "." + std::string(name));
+    const size_t dot = space.rfind('.');
+    space = dot == std::string_view::npos ? std::string_view() : space.substr(0, dot);
+  }
+  candidates.emplace_back(name);
+  return candidates;
+}
+
+std::optional<size_t> Names::Variable(std::string_view path) const {
+  for (const std::string& candidate : Candidates(path)) {
+    const auto found = std::ranges::find(environment_.variables, candidate, &Variable::name);
+    if (found != environment_.variables.end()) {
+      return static_cast<size_t>(found - environment_.variables.begin());
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string_view> Names::TypeName(std::string_view path) const {
+  if (path.starts_with('.')) path.remove_prefix(1);
+  const auto found = std::ranges::find(kTypeNames, path);
+  return found == kTypeNames.end() ? std::nullopt : std::optional(*found);
+}
+
+std::vector<Overload> Names::Overloads(std::string_view name) const {
+  std::vector<Overload> found;
+  for (const std::string& candidate : Candidates(name)) {
+    for (const Overload& overload : declared_) {
+      if (overload.name == candidate) found.push_back(overload);
+    }
+    for (const std::span<const Overload> library : Libraries()) {
+      for (const Overload& overload : library) {
+        if (overload.name == candidate) found.push_back(overload);
+      }
+    }
+    if (!found.empty()) break;
+  }
+  return found;
+}
+
+std::string Names::NearestVariable(std::string_view path,
+                                   const std::vector<std::string_view>& locals) const {
+  std::vector<std::string_view> known = locals;
+  for (const auto& variable : environment_.variables) known.emplace_back(variable.name);
+  const std::string_view root = path.substr(0, path.find('.'));
+  auto nearest = NearestOf(path, known);
+  if (!nearest) nearest = NearestOf(root, known);
+  if (!nearest) nearest = NearestOf(root, kTypeNames);
+  return nearest ? "did you mean " + std::string(*nearest) + "?" : "";
+}
+
+std::string Names::NearestFunction(std::string_view name) const {
+  std::vector<std::string_view> known;
+  for (const Overload& overload : declared_) known.push_back(overload.name);
+  for (const std::span<const Overload> library : Libraries()) {
+    for (const Overload& overload : library) {
+      if (!overload.name.starts_with('_') && !overload.name.starts_with('@')) {
+        known.push_back(overload.name);
+      }
+    }
+  }
+  for (const std::string_view macro :
+       {"has", "all", "exists", "exists_one", "filter", "map", "cel.bind", "optMap", "optFlatMap",
+        "transformList", "transformMap", "sortBy"}) {
+    known.push_back(macro);
+  }
+  const auto nearest = NearestOf(name, known);
+  return nearest ? "did you mean " + std::string(*nearest) + "?" : "";
+}
+
+}  // namespace mindgate::cel
