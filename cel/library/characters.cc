@@ -1,0 +1,29 @@
+#include "cel/library/characters.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+
+namespace mindgate::cel {
+
+size_t LengthOfCharacter(std::string_view text) {
+  if (static_cast<signed char>(text[0]) >= 0) return 1;
+  return std::max<size_t>(1, Utf8Length(text));
+}
+
+size_t CountCharacters(std::string_view text) {
+  size_t count = 0;
+  for (size_t at = 0; at < text.size(); at += LengthOfCharacter(text.substr(at))) ++count;
+  return count;
+}
+
+std::optional<size_t> OffsetOf(std::string_view text, size_t character) {
+  size_t at = 0;
+  for (size_t count = 0; count < character; ++count) {
+    if (at >= text.size()) return std::nullopt;
+    at += LengthOfCharacter(text.substr(at));
+  }
+  return at;
+}
+
+}  // namespace mindgate::cel

@@ -1,0 +1,197 @@
+#include "cel/library/quantity.h"
+
+#include <array>
+#include <cstdint>
+#include <span>
+
+#include "base/text.h"
+#include "cel/context.h"
+#include "cel/function.h"
+#include "cel/library/libraries.h"
+#include "cel/value.h"
+
+namespace mindgate::cel {
+namespace {
+
+using Args = std::span<const Value>;
+using Wide = unsigned __int128;
+
+constexpr __int128 kNanosInOne = 1'000'000'000;
+constexpr int kNanoDigits = 9;
+constexpr Wide kMostNanos = static_cast<Wide>(INT64_MAX) * static_cast<Wide>(kNanosInOne);
+
+struct QuantitySuffix {
+  int64_t decimal = 0;  // value * 10^decimal * 2^binary
+  int binary = 0;
+};
+
+std::optional<QuantitySuffix> SuffixOf(std::string_view text) {
+  constexpr std::string_view kDecimal = "num kMGTPE";  // 10^-9, -6, -3, 0 ...
+  constexpr std::string_view kBinary = "KMGTPE";
+  if (text.empty()) return QuantitySuffix{};
+  if (text.size() == 1 && text != " ") {
+    const size_t at = kDecimal.find(text[0]);
+    if (at == std::string_view::npos) return std::nullopt;
+    return QuantitySuffix{static_cast<int64_t>(at) * 3 - 9, 0};
+  }
+  if (text.size() == 2 && text[1] == 'i') {
+    const size_t at = kBinary.find(text[0]);
+    if (at == std::string_view::npos) return std::nullopt;
+    return QuantitySuffix{0, static_cast<int>(at + 1) * 10};
+  }
+  if (text[0] != 'e' && text[0] != 'E') return std::nullopt;
+  const auto exponent = ParseGoInt(text.substr(1));
+  if (!exponent || *exponent > INT32_MAX || *exponent < INT32_MIN) return std::nullopt;
+  return QuantitySuffix{*exponent, 0};
+}
+
+// Digits as a whole number and how many of them stand behind the point; digits beyond those that
+// the number can hold only say whether it is rounded.
+struct ReadDigits {
+  Wide number = 0;
+  int64_t exponent = 0;
+  bool more = false;  // what was left out is not zero
+  size_t length = 0;
+};
+
+std::optional<ReadDigits> DigitsOf(std::string_view text) {
+  ReadDigits read;
+  bool point = false;
+  bool digit = false;
+  constexpr Wide kRoom = ~Wide{0} / 10 >> 61;  // times 2^60 and times 10 it still fits
+  for (; read.length < text.size(); ++read.length) {
+    const char c = text[read.length];
+    if (c == '.' && !point) {
+      point = true;
+      continue;
+    }
+    if (!IsDigit(c)) break;
+    digit = true;
+    if (read.number < kRoom) {
+      read.number = read.number * 10 + static_cast<Wide>(c - '0');
+      if (point) --read.exponent;
+    } else {
+      read.more = read.more || c != '0';
+      if (!point) ++read.exponent;
+    }
+  }
+  if (!digit) return std::nullopt;
+  return read;
+}
+
+Value Unreadable(Context& context, std::string_view text) {
+  return context.Fail(
+      {"quantities must match the regular expression "
+       "'^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$', and '",
+       text.substr(0, 80), "' does not"});
+}
+
+Value QuantityOf(Context& context, Args args) {
+  const auto quantity = ParseQuantity(args[0].text());
+  if (!quantity) return Unreadable(context, args[0].text());
+  return Value::Of(context.Keep(*quantity));
+}
+
+Value IsQuantity(Context&, Args args) {
+  return Value::OfBool(ParseQuantity(args[0].text()).has_value());
+}
+
+bool IsWhole(const Quantity& quantity) {
+  const __int128 whole = quantity.nanos / kNanosInOne;
+  return quantity.nanos % kNanosInOne == 0 && whole <= INT64_MAX && whole >= INT64_MIN;
+}
+
+Value QuantityIsInteger(Context&, Args args) { return Value::OfBool(IsWhole(args[0].quantity())); }
+
+Value QuantityAsInteger(Context& context, Args args) {
+  if (!IsWhole(args[0].quantity())) return context.Fail("cannot convert value to integer");
+  return Value::OfInt(static_cast<int64_t>(args[0].quantity().nanos / kNanosInOne));
+}
+
+Value QuantityAsFloat(Context&, Args args) {
+  return Value::OfDouble(static_cast<double>(args[0].quantity().nanos) / 1e9);
+}
+
+Value QuantitySign(Context&, Args args) {
+  const __int128 nanos = args[0].quantity().nanos;
+  return Value::OfInt(nanos > 0 ? 1 : (nanos < 0 ? -1 : 0));
+}
+
+__int128 NanosOf(const Value& value) {
+  return value.kind() == Kind::kInt ? value.integer() * kNanosInOne : value.quantity().nanos;
+}
+
+Value QuantityFrom(Context& context, bool overflow, __int128 nanos) {
+  if (overflow) return context.Fail("return error for overflow: the quantity is too large");
+  Quantity quantity;
+  quantity.nanos = nanos;
+  return Value::Of(context.Keep(quantity));
+}
+
+Value QuantityAdd(Context& context, Args args) {
+  __int128 nanos = 0;
+  const bool overflow = __builtin_add_overflow(NanosOf(args[0]), NanosOf(args[1]), &nanos);
+  return QuantityFrom(context, overflow, nanos);
+}
+
+Value QuantitySubtract(Context& context, Args args) {
+  __int128 nanos = 0;
+  const bool overflow = __builtin_sub_overflow(NanosOf(args[0]), NanosOf(args[1]), &nanos);
+  return QuantityFrom(context, overflow, nanos);
+}
+
+int CompareQuantities(Args args) {
+  const __int128 left = args[0].quantity().nanos;
+  const __int128 right = args[1].quantity().nanos;
+  return left < right ? -1 : (left > right ? 1 : 0);
+}
+Value QuantityIsLess(Context&, Args args) { return Value::OfBool(CompareQuantities(args) < 0); }
+Value QuantityIsGreater(Context&, Args args) { return Value::OfBool(CompareQuantities(args) > 0); }
+Value QuantityCompare(Context&, Args args) { return Value::OfInt(CompareQuantities(args)); }
+
+constexpr std::array kQuantities{
+    Overload{"quantity", "(string): kubernetes.Quantity", QuantityOf},
+    Overload{"isQuantity", "(string): bool", IsQuantity},
+    Overload{"isInteger", "kubernetes.Quantity.(): bool", QuantityIsInteger},
+    Overload{"asInteger", "kubernetes.Quantity.(): int", QuantityAsInteger},
+    Overload{"asApproximateFloat", "kubernetes.Quantity.(): double", QuantityAsFloat},
+    Overload{"sign", "(kubernetes.Quantity): int", QuantitySign},
+    Overload{"sign", "kubernetes.Quantity.(): int", QuantitySign},
+    Overload{"add", "kubernetes.Quantity.(kubernetes.Quantity): kubernetes.Quantity", QuantityAdd},
+    Overload{"add", "kubernetes.Quantity.(int): kubernetes.Quantity", QuantityAdd},
+    Overload{"sub", "kubernetes.Quantity.(kubernetes.Quantity): kubernetes.Quantity",
+             QuantitySubtract},
+    Overload{"sub", "kubernetes.Quantity.(int): kubernetes.Quantity", QuantitySubtract},
+    Overload{"isLessThan", "kubernetes.Quantity.(kubernetes.Quantity): bool", QuantityIsLess},
+    Overload{"isGreaterThan", "kubernetes.Quantity.(kubernetes.Quantity): bool", QuantityIsGreater},
+    Overload{"compareTo", "kubernetes.Quantity.(kubernetes.Quantity): int", QuantityCompare},
+};
+
+}  // namespace
+
+std::optional<Quantity> ParseQuantity(std::string_view text) {
+  const bool negative = text.starts_with('-');
+  if (negative || text.starts_with('+')) text.remove_prefix(1);
+  const auto digits = DigitsOf(text);
+  if (!digits) return std::nullopt;
+  const auto suffix = SuffixOf(text.substr(digits->length));
+  if (!suffix) return std::nullopt;
+  Wide nanos = digits->number;
+  nanos <<= suffix->binary;
+  int64_t exponent = digits->exponent + suffix->decimal + kNanoDigits;
+  bool more = digits->more;
+  for (; exponent > 0 && nanos > 0 && nanos <= kMostNanos; --exponent) nanos *= 10;
+  for (; exponent < 0 && nanos > 0; ++exponent) {
+    more = more || nanos % 10 != 0;
+    nanos /= 10;
+  }
+  if (more) ++nanos;
+  if (nanos > kMostNanos) nanos = kMostNanos;
+  Quantity quantity;
+  quantity.nanos = negative ? -static_cast<__int128>(nanos) : static_cast<__int128>(nanos);
+  return quantity;
+}
+
+std::span<const Overload> Quantities() { return kQuantities; }
+
+}  // namespace mindgate::cel

@@ -1,0 +1,261 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "base/text.h"
+#include "cel/context.h"
+#include "cel/function.h"
+#include "cel/library/libraries.h"
+#include "cel/library/text_of.h"
+#include "cel/library/times.h"
+#include "cel/value.h"
+
+namespace mindgate::cel {
+namespace {
+
+using Args = std::span<const Value>;
+
+constexpr int kMostDigits = 50;
+constexpr int kDefaultDigits = 6;
+constexpr size_t kDeepestFormatted = 400;  // deeper than json::Limits and kMostDeep together
+
+// One clause of a format: "%.3f".
+struct Clause {
+  char letter = 0;
+  int digits = kDefaultDigits;
+};
+
+// Writes the values of one format.
+class Formatter {
+ public:
+  Formatter(Context& context, TextBuilder& out) : context_(context), out_(out) {}
+
+  // Nothing when it went well, else the fault.
+  std::optional<Value> Write(const Clause& clause, const Value& value);
+
+ private:
+  std::optional<Value> Fail(std::string_view can, const Value& value) {
+    return context_.Fail({"error during formatting: ", can, ", was given ", NameOf(value.kind())});
+  }
+  std::optional<Value> WriteText(const Value& value, size_t depth);
+  std::optional<Value> WriteMap(const Value& value, size_t depth);
+  std::optional<Value> WriteWhole(const Value& value);
+  std::optional<Value> WriteRounded(const Clause& clause, const Value& value);
+  std::optional<Value> WriteHex(const Value& value, bool upper);
+  std::optional<Value> WriteBase(const Value& value, int base);
+
+  Context& context_;
+  TextBuilder& out_;
+};
+
+std::optional<Value> Formatter::WriteText(const Value& value, size_t depth) {
+  if (!context_.Charge(1)) return context_.Stopped();
+  switch (value.kind()) {
+    case Kind::kNull:
+      out_.Add("null");
+      return std::nullopt;
+    case Kind::kBool:
+      out_.Add(value.is_true() ? "true" : "false");
+      return std::nullopt;
+    case Kind::kInt:
+      out_.Add(NumberText(value.integer()));
+      return std::nullopt;
+    case Kind::kUint:
+      out_.Add(NumberText(value.unsigned_integer()));
+      return std::nullopt;
+    case Kind::kDouble:
+      out_.Add(NumberText::Plain(value.number()));
+      return std::nullopt;
+    case Kind::kString:
+    case Kind::kBytes:
+    case Kind::kType:
+      out_.Add(value.text());
+      return std::nullopt;
+    case Kind::kTimestamp:
+      out_.Add(TimeText(value));
+      return std::nullopt;
+    case Kind::kDuration:
+      out_.Add(DurationText(value.integer()));
+      return std::nullopt;
+    case Kind::kList:
+      out_.Add("[");
+      for (size_t i = 0; i < value.size(); ++i) {
+        if (i > 0) out_.Add(", ");
+        if (depth == kDeepestFormatted) return context_.Fail("the value is nested too deep");
+        if (auto fault = WriteText(value.At(i), depth + 1)) return fault;
+      }
+      out_.Add("]");
+      return std::nullopt;
+    case Kind::kMap:
+      return WriteMap(value, depth);
+    default:
+      return Fail(
+          "string clause can only be used on strings, bools, bytes, ints, doubles, maps, "
+          "lists, types, durations, and timestamps",
+          value);
+  }
+}
+
+// In the order of the keys as texts.
+std::optional<Value> Formatter::WriteMap(const Value& value, size_t depth) {
+  struct Written {
+    std::string_view key;
+    size_t index;
+  };
+  if (depth == kDeepestFormatted) return context_.Fail("the value is nested too deep");
+  auto* row = context_.Row<Written>(value.size());
+  if (context_.stopped() || !context_.Charge(value.size())) return context_.Stopped();
+  for (size_t i = 0; i < value.size(); ++i) {
+    TextBuilder key(context_);
+    Formatter writer(context_, key);
+    if (auto fault = writer.WriteText(value.KeyAt(i), depth + 1)) return fault;
+    row[i] = {key.text(), i};
+  }
+  const std::span written(row, value.size());
+  std::ranges::sort(written, {}, &Written::key);
+  out_.Add("{");
+  for (size_t i = 0; i < written.size(); ++i) {
+    if (i > 0) out_.Add(", ");
+    out_.Add(written[i].key);
+    out_.Add(": ");
+    if (auto fault = WriteText(value.ValueAt(written[i].index), depth + 1)) return fault;
+  }
+  out_.Add("}");
+  return std::nullopt;
+}
+
+std::optional<Value> Formatter::WriteWhole(const Value& value) {
+  const bool special = value.kind() == Kind::kDouble && !std::isfinite(value.number());
+  if (value.kind() != Kind::kInt && value.kind() != Kind::kUint && !special) {
+    return Fail("decimal clause can only be used on integers", value);
+  }
+  return WriteText(value, 0);
+}
+
+std::optional<Value> Formatter::WriteRounded(const Clause& clause, const Value& value) {
+  const bool exponent = clause.letter == 'e';
+  if (!value.is_number()) {
+    return Fail(exponent ? "scientific clause can only be used on doubles"
+                         : "fixed-point clause can only be used on doubles",
+                value);
+  }
+  out_.Add(NumberText::Rounded(value.as_double(), clause.digits, exponent));
+  return std::nullopt;
+}
+
+std::optional<Value> Formatter::WriteHex(const Value& value, bool upper) {
+  const std::string_view digits = upper ? "0123456789ABCDEF" : "0123456789abcdef";
+  if (value.kind() == Kind::kString || value.kind() == Kind::kBytes) {
+    for (const char c : value.text()) {
+      if (!context_.Charge(1)) break;
+      const auto byte = static_cast<unsigned char>(c);
+      out_.Add(digits[byte >> 4]);
+      out_.Add(digits[byte & 15]);
+    }
+    return std::nullopt;
+  }
+  if (value.kind() != Kind::kInt && value.kind() != Kind::kUint) {
+    return Fail("only integers, byte buffers, and strings can be formatted as hex", value);
+  }
+  const bool negative = value.kind() == Kind::kInt && value.integer() < 0;
+  if (negative) out_.Add("-");
+  const NumberText number(negative ? 0 - value.unsigned_integer() : value.unsigned_integer(), 16);
+  for (const char c : number.text()) {
+    out_.Add(c >= 'a' && upper ? static_cast<char>(c - 'a' + 'A') : c);
+  }
+  return std::nullopt;
+}
+
+std::optional<Value> Formatter::WriteBase(const Value& value, int base) {
+  if (base == 2 && value.kind() == Kind::kBool) {
+    out_.Add(value.is_true() ? "1" : "0");
+    return std::nullopt;
+  }
+  if (value.kind() != Kind::kInt && value.kind() != Kind::kUint) {
+    return Fail(base == 2 ? "only integers and bools can be formatted as binary"
+                          : "octal clause can only be used on integers",
+                value);
+  }
+  const bool negative = value.kind() == Kind::kInt && value.integer() < 0;
+  if (negative) out_.Add("-");
+  out_.Add(NumberText(negative ? 0 - value.unsigned_integer() : value.unsigned_integer(), base));
+  return std::nullopt;
+}
+
+std::optional<Value> Formatter::Write(const Clause& clause, const Value& value) {
+  switch (clause.letter) {
+    case 's':
+      return WriteText(value, 0);
+    case 'd':
+      return WriteWhole(value);
+    case 'f':
+    case 'e':
+      return WriteRounded(clause, value);
+    case 'x':
+    case 'X':
+      return WriteHex(value, clause.letter == 'X');
+    case 'b':
+      return WriteBase(value, 2);
+    case 'o':
+      return WriteBase(value, 8);
+    default:
+      return context_.Fail({"could not parse formatting clause: unrecognized formatting clause \"",
+                            std::string_view(&clause.letter, 1), "\""});
+  }
+}
+
+// Takes the clause behind a percent sign; nothing when the format ends in it.
+std::optional<Clause> TakeClause(std::string_view& rest) {
+  Clause clause;
+  if (rest.starts_with('.')) {
+    rest.remove_prefix(1);
+    clause.digits = 0;
+    while (!rest.empty() && IsDigit(rest[0])) {
+      clause.digits = std::min(clause.digits * 10 + (rest[0] - '0'), kMostDigits);
+      rest.remove_prefix(1);
+    }
+  }
+  if (rest.empty()) return std::nullopt;
+  clause.letter = rest[0];
+  rest.remove_prefix(1);
+  return clause;
+}
+
+Value FormatText(Context& context, Args args) {
+  std::string_view rest = args[0].text();
+  TextBuilder out(context);
+  Formatter formatter(context, out);
+  size_t next = 0;
+  while (!rest.empty() && !context.stopped()) {
+    const size_t percent = rest.find('%');
+    out.Add(rest.substr(0, percent));
+    if (percent == std::string_view::npos) break;
+    rest.remove_prefix(percent + 1);
+    if (rest.starts_with('%')) {
+      out.Add("%");
+      rest.remove_prefix(1);
+      continue;
+    }
+    const auto clause = TakeClause(rest);
+    if (!clause) return context.Fail("could not parse formatting clause: the format ends in %");
+    if (next >= args[1].size()) {
+      return context.Fail({"index ", NumberText(static_cast<int64_t>(next)),
+                           " out of range: the format has more clauses than values"});
+    }
+    if (const auto fault = formatter.Write(*clause, args[1].At(next++))) return *fault;
+  }
+  return out.Finish();
+}
+
+constexpr std::array kStringFormats{
+    Overload{"format", "string.(list(dyn)): string", FormatText},
+};
+
+}  // namespace
+
+std::span<const Overload> StringFormats() { return kStringFormats; }
+
+}  // namespace mindgate::cel

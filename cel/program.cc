@@ -1,0 +1,88 @@
+#include "cel/program.h"
+
+#include <re2/re2.h>
+
+#include <string>
+#include <utility>
+
+#include "cel/ast.h"
+#include "cel/checker.h"
+#include "cel/evaluator.h"
+#include "cel/lexer.h"
+#include "cel/opaque.h"
+#include "cel/parser.h"
+#include "cel/types.h"
+
+namespace mindgate::cel {
+namespace {
+
+constexpr size_t kFirstBlock = 4096;
+
+json::Issue IssueOf(const Fault& fault, std::string_view text) {
+  json::Issue issue;
+  if (fault.at != Fault::kNowhere) issue.at = PositionOf(text, fault.at);
+  issue.message = fault.message;
+  issue.hint = fault.hint;
+  issue.beyond_limit = fault.beyond_limit;
+  return issue;
+}
+
+}  // namespace
+
+struct Program::Compiled {
+  std::string text;
+  std::string type;
+  json::Arena arena{kFirstBlock};
+  Patterns patterns;
+  const TimeZones* time_zones = nullptr;
+  const Node* root = nullptr;
+  size_t locals = 0;
+};
+
+Value Values::Get(size_t variable, Context& context) {
+  if (variable < row_.size()) return row_[variable];
+  return context.Fail("this variable has no value here");
+}
+
+const std::string& Program::text() const { return compiled_->text; }
+const std::string& Program::type() const { return compiled_->type; }
+
+tl::expected<Value, json::Issue> Program::Evaluate(Activation& activation, json::Arena& arena,
+                                                   const Limits& limits, uint64_t& cost) const {
+  Context context(arena, limits, compiled_->patterns, compiled_->time_zones);
+  auto* locals = context.Row<Value>(compiled_->locals);
+  Value value =
+      context.stopped()
+          ? context.Stopped()
+          : Evaluator(context, activation, {locals, compiled_->locals}).Evaluate(*compiled_->root);
+  if (context.stopped()) value = context.Stopped();
+  cost = context.spent();
+  if (!value.is_error()) return value;
+  return tl::unexpected(IssueOf(value.fault(), compiled_->text));
+}
+
+tl::expected<Value, json::Issue> Program::Evaluate(Activation& activation, json::Arena& arena,
+                                                   const Limits& limits) const {
+  uint64_t cost = 0;
+  return Evaluate(activation, arena, limits, cost);
+}
+
+tl::expected<Program, json::Issues> Compile(std::string_view text, const Environment& environment) {
+  auto compiled = std::make_shared<Program::Compiled>();
+  compiled->text = text;
+  compiled->time_zones = environment.time_zones;
+  json::Issues issues;
+  ParserOptions options;
+  options.blocks = environment.blocks;
+  Node* root = Parse(compiled->text, options, compiled->arena, issues);
+  if (root == nullptr) return tl::unexpected(std::move(issues));
+  const Checked checked =
+      Check(*root, compiled->text, environment, compiled->arena, compiled->patterns, issues);
+  if (!issues.empty()) return tl::unexpected(std::move(issues));
+  compiled->root = root;
+  compiled->locals = checked.locals;
+  compiled->type = TextOf(*checked.type);
+  return Program(std::move(compiled));
+}
+
+}  // namespace mindgate::cel
