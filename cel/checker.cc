@@ -1,7 +1,7 @@
 #include "cel/checker.h"
 
 #include <algorithm>
-#include <array>
+#include <map>
 #include <new>
 #include <optional>
 #include <string>
@@ -18,6 +18,9 @@
 
 namespace mindgate::cel {
 namespace {
+
+// What is already reported: more of it would say nothing new.
+constexpr Type kReported{"dyn", {}, {}};
 
 struct Local {
   std::string_view name;
@@ -68,8 +71,9 @@ class Checker {
   const Type* CheckOption(Node& node);
   const Type* CheckCall(Node& node);
   void FindNamespace(Node& node);
-  const Type* Resolve(Node& node, const std::vector<Overload>& overloads);
-  const Type* NoOverload(Node& node, const std::vector<Overload>& overloads);
+  const Signature* SignatureOf(const KnownOverload& overload);
+  const Type* Resolve(Node& node, std::span<const KnownOverload> overloads);
+  const Type* NoOverload(Node& node, std::span<const KnownOverload> overloads);
   void CheckPattern(const Node& node);
 
   const Type* ElementOf(const Type* type, bool optional, const Node& node);
@@ -79,6 +83,8 @@ class Checker {
     locals_.push_back({name, type});
     locals_at_most_ = std::max(locals_at_most_, locals_.size());
   }
+  // Whether no more issues are kept: then nothing is looked up for one.
+  bool IsFull() const { return issues_.items().size() == json::Issues::kMax; }
   std::string Shown(const Type* type) { return TextOf(*unifier_.Apply(type)); }
   const Type* Fault(Node& node, std::string message, std::string hint = "");
   void Report(uint32_t at, std::string message, std::string hint);
@@ -93,10 +99,12 @@ class Checker {
   Names names_;
   std::vector<const Type*> variable_types_;
   std::vector<Local> locals_;
+  std::map<std::string_view, std::optional<Signature>> signatures_;
   size_t locals_at_most_ = 0;
 };
 
 void Checker::Report(uint32_t at, std::string message, std::string hint) {
+  if (IsFull()) return issues_.Drop(1);
   json::Issue issue;
   issue.at = PositionOf(text_, at);
   issue.message = std::move(message);
@@ -111,7 +119,7 @@ const Type* Checker::Fault(Node& node, std::string message, std::string hint) {
     node.kind = NodeKind::kFault;
     node.name = arena_.Text(message);
   }
-  return &kDyn;
+  return &kReported;
 }
 
 bool Checker::IsLocal(std::string_view name) const {
@@ -183,6 +191,7 @@ const Type* Checker::CheckIdent(Node& node, std::string_view path) {
                  "there is no authorizer here: no API server is asked while a policy is decided",
                  "leave checks of permissions to RBAC or to a ValidatingAdmissionPolicy");
   }
+  if (IsFull()) return Fault(node, "");
   std::vector<std::string_view> locals;
   for (const Local& local : locals_) locals.push_back(local.name);
   return Fault(node, "undeclared reference to '" + std::string(node.name) + "'",
@@ -217,6 +226,7 @@ const Type* Checker::CheckSelect(Node& node) {
 }
 
 const Type* Checker::MemberOf(Node& node, const Type* operand) {
+  if (operand == &kReported) return operand;
   const Type* inner = operand;
   const bool optional = operand->is("optional_type");
   if (optional) inner = unifier_.Resolve(operand->of[0]);
@@ -244,7 +254,7 @@ const Type* Checker::ItemOf(Node& node, const Type* operand, const Type* index) 
   if (operand->is_dyn() || operand->variable) return &kDyn;
   if (operand->is("list")) {
     if (unifier_.Assignable(&kInt, index)) return operand->of[0];
-    return Fault(node, "the index of a list is an int, not a " + Shown(index));
+    return Fault(node, "the index of a list is an int, and not of type " + Shown(index));
   }
   if (operand->is("map")) {
     if (unifier_.Assignable(operand->of[0], index)) return operand->of[1];
@@ -260,7 +270,7 @@ const Type* Checker::ElementOf(const Type* type, bool optional, const Node& node
   const Type* inner = unifier_.NewVariable();
   if (type->is_dyn()) return type;
   if (unifier_.Assignable(types_.OptionalOf(inner), type)) return inner;
-  Report(node.at, "behind ? stands an optional value, not a " + Shown(type),
+  Report(node.at, "behind ? stands an optional value, and not one of type " + Shown(type),
          "write optional.of(...), or leave the ? out");
   return &kDyn;
 }
@@ -286,7 +296,8 @@ const Type* Checker::CheckMap(Node& node) {
     if (kind && kind != Kind::kBool && kind != Kind::kInt && kind != Kind::kUint &&
         kind != Kind::kString) {
       Report(node.args[i]->at,
-             "the key of a map is a string, an int, a uint or a bool, not a " + Shown(key_type),
+             "the key of a map is a string, an int, a uint or a bool, and not of type " +
+                 Shown(key_type),
              "");
     }
     key = key == nullptr ? key_type : unifier_.Join(key, key_type);
@@ -395,7 +406,8 @@ const Type* Checker::CheckOption(Node& node) {
     inner = &kDyn;
   } else if (!unifier_.Assignable(types_.OptionalOf(inner), target)) {
     Report(node.at,
-           "optMap and optFlatMap are called on an optional value, not on a " + Shown(target),
+           "optMap and optFlatMap are called on an optional value, and not on one of type " +
+               Shown(target),
            "write optional.of(...), or .? before the member");
   }
   node.slot = static_cast<uint32_t>(locals_.size());
@@ -432,12 +444,16 @@ const Type* Checker::CheckCall(Node& node) {
     row[0] = list;
     node.args = std::span(row, 1);
   }
-  for (Node* arg : node.args) (void)Check(*arg);
-  const std::vector<Overload> overloads = names_.Overloads(node.name);
+  const std::span<const KnownOverload> overloads = names_.Overloads(node.name);
+  const std::string_view usage = UsageOfMacro(node.name);
+  // The arguments of what should be a macro name variables that are not there.
+  const bool macro = overloads.empty() && !usage.empty() && node.is_member;
+  for (Node* arg : macro ? node.args.first(1) : node.args) (void)Check(*arg);
   if (overloads.empty()) {
-    std::string hint(UsageOfMacro(node.name));
-    if (hint.empty()) hint = names_.NearestFunction(node.name);
-    return Fault(node, "there is no function '" + std::string(node.name) + "'", std::move(hint));
+    if (node.is_member && node.args[0]->type == &kReported) return &kReported;
+    if (IsFull()) return Fault(node, "");
+    return Fault(node, "there is no function '" + std::string(node.name) + "'",
+                 usage.empty() ? names_.NearestFunction(node.name) : std::string(usage));
   }
   const Type* type = Resolve(node, overloads);
   if (type == nullptr) return NoOverload(node, overloads);
@@ -445,14 +461,21 @@ const Type* Checker::CheckCall(Node& node) {
   return type;
 }
 
-const Type* Checker::Resolve(Node& node, const std::vector<Overload>& overloads) {
+// A signature with variables of types is made for each call.
+const Signature* Checker::SignatureOf(const KnownOverload& overload) {
+  auto& known = signatures_[overload.overload.signature];
+  if (known && !known->is_generic) return &*known;
+  known = ParseSignature(overload.overload.signature, types_, unifier_.next());
+  return known ? &*known : nullptr;
+}
+
+const Type* Checker::Resolve(Node& node, std::span<const KnownOverload> overloads) {
   std::vector<Candidate> candidates;
   const Type* result = nullptr;
-  for (const Overload& overload : overloads) {
-    const Shape shape = ShapeOf(overload.signature);
-    if (shape.size != node.args.size() || shape.is_member != node.is_member) continue;
-    const auto signature = ParseSignature(overload.signature, types_, unifier_.next());
-    if (!signature) continue;
+  for (const KnownOverload& overload : overloads) {
+    if (overload.size != node.args.size() || overload.is_member != node.is_member) continue;
+    const Signature* signature = SignatureOf(overload);
+    if (signature == nullptr) continue;
     const size_t mark = unifier_.Mark();
     bool takes = true;
     for (size_t i = 0; i < signature->size && takes; ++i) {
@@ -463,7 +486,7 @@ const Type* Checker::Resolve(Node& node, const std::vector<Overload>& overloads)
       continue;
     }
     Candidate candidate;
-    candidate.function = overload.function;
+    candidate.function = overload.overload.function;
     for (size_t i = 0; i < signature->size; ++i) {
       candidate.kinds[i] = KindOf(*signature->arguments[i]).value_or(Kind::kError);
     }
@@ -481,12 +504,13 @@ const Type* Checker::Resolve(Node& node, const std::vector<Overload>& overloads)
   return result;
 }
 
-const Type* Checker::NoOverload(Node& node, const std::vector<Overload>& overloads) {
+const Type* Checker::NoOverload(Node& node, std::span<const KnownOverload> overloads) {
+  if (IsFull()) return Fault(node, "");
   std::vector<std::string> types;
   for (const Node* arg : node.args) types.push_back(Shown(arg->type));
   std::vector<std::string> usages;
-  for (const Overload& overload : overloads) {
-    const std::string usage = UsageOf(overload);
+  for (const KnownOverload& overload : overloads) {
+    const std::string usage = UsageOf(overload.overload);
     if (std::ranges::find(usages, usage) == usages.end()) usages.push_back(usage);
   }
   constexpr size_t kShown = 6;

@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "cel/library/libraries.h"
+#include "cel/signature.h"
 
 namespace mindgate::cel {
 namespace {
@@ -55,6 +56,9 @@ Names::Names(const Environment& environment, json::Arena& arena) : environment_(
     overload.signature = arena.Text(declared.signature);
     declared_.push_back(overload);
   }
+  for (size_t i = 0; i < environment.variables.size(); ++i) {
+    variables_.emplace(environment.variables[i].name, i);
+  }
 }
 
 std::vector<std::string> Names::Candidates(std::string_view name) const {
@@ -71,10 +75,8 @@ std::vector<std::string> Names::Candidates(std::string_view name) const {
 
 std::optional<size_t> Names::Variable(std::string_view path) const {
   for (const std::string& candidate : Candidates(path)) {
-    const auto found = std::ranges::find(environment_.variables, candidate, &Variable::name);
-    if (found != environment_.variables.end()) {
-      return static_cast<size_t>(found - environment_.variables.begin());
-    }
+    const auto found = variables_.find(candidate);
+    if (found != variables_.end()) return found->second;
   }
   return std::nullopt;
 }
@@ -85,15 +87,27 @@ std::optional<std::string_view> Names::TypeName(std::string_view path) const {
   return found == kTypeNames.end() ? std::nullopt : std::optional(*found);
 }
 
-std::vector<Overload> Names::Overloads(std::string_view name) const {
-  std::vector<Overload> found;
+std::span<const KnownOverload> Names::Overloads(std::string_view name) {
+  auto found = overloads_.find(name);
+  if (found == overloads_.end()) {
+    found = overloads_.emplace(std::string(name), FindOverloads(name)).first;
+  }
+  return found->second;
+}
+
+std::vector<KnownOverload> Names::FindOverloads(std::string_view name) const {
+  std::vector<KnownOverload> found;
+  const auto add = [&found](const Overload& overload) {
+    const Shape shape = ShapeOf(overload.signature);
+    found.push_back({overload, shape.is_member, shape.size});
+  };
   for (const std::string& candidate : Candidates(name)) {
     for (const Overload& overload : declared_) {
-      if (overload.name == candidate) found.push_back(overload);
+      if (overload.name == candidate) add(overload);
     }
     for (const std::span<const Overload> library : Libraries()) {
       for (const Overload& overload : library) {
-        if (overload.name == candidate) found.push_back(overload);
+        if (overload.name == candidate) add(overload);
       }
     }
     if (!found.empty()) break;

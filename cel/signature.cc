@@ -62,12 +62,14 @@ std::optional<Signature> ParseSignature(std::string_view text, Types& types, uin
   signature.size = parts->arguments.size();
   if (signature.size > kMostArguments) return std::nullopt;
   Letters letters;
+  const uint32_t first = next;
   for (size_t i = 0; i < signature.size; ++i) {
     signature.arguments[i] = types.Parse(parts->arguments[i], &letters, &next);
     if (signature.arguments[i] == nullptr) return std::nullopt;
   }
   signature.result = types.Parse(parts->result, &letters, &next);
   if (signature.result == nullptr) return std::nullopt;
+  signature.is_generic = next != first;
   return signature;
 }
 

@@ -14,7 +14,8 @@ namespace mindgate::cel {
 // A signature as types. Its variables are new ones.
 struct Signature {
   bool is_member = false;
-  size_t size = 0;  // with the receiver
+  bool is_generic = false;  // it has variables
+  size_t size = 0;          // with the receiver
   std::array<const Type*, kMostArguments> arguments{};
   const Type* result = nullptr;
 };

@@ -208,7 +208,6 @@ constexpr std::array kLists{
     Overload{"includes", "dyn.(dyn): bool", Includes},
     Overload{"slice", "list(T).(int, int): list(T)", Slice},
     Overload{"flatten", "list(list(T)).(): list(T)", Flatten},
-    Overload{"flatten", "list(dyn).(): list(dyn)", Flatten},
     Overload{"flatten", "list(dyn).(int): list(dyn)", FlattenTo},
     Overload{"sort", "list(T).(): list(T)", Sort},
     Overload{"distinct", "list(T).(): list(T)", Distinct},
