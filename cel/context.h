@@ -48,7 +48,7 @@ class Context {
   // Takes so many steps. False when there are no more: every evaluation then ends with the fault
   // of the limit.
   bool Charge(uint64_t steps) {
-    if (spent_ + steps > limits_.cost || spent_ + steps < spent_) return Stop();
+    if (stopped_ || steps > limits_.cost - spent_) return Stop();
     spent_ += steps;
     return true;
   }

@@ -57,7 +57,7 @@ class Parser {
   }
 
  private:
-  // While it lives, the parser is one level deeper.
+  // While it lives, the parser is one level deeper. A bracket makes two.
   class Level {
    public:
     explicit Level(Parser& parser) : parser_(parser) { ++parser_.depth_; }
@@ -167,7 +167,7 @@ Node* Parser::Make(NodeKind kind, size_t at, std::span<Node* const> args, std::s
 
 Node* Parser::ParseExpression() {
   const Level level(*this);
-  if (depth_ > kMostDeep) return TooDeep(token_.at);
+  if (depth_ > 2 * kMostDeep) return TooDeep(token_.at);
   Node* condition = ParseLogical(NodeKind::kOr, "||");
   const size_t at = token_.at;
   if (condition == nullptr || !Accept("?")) return condition;
@@ -220,7 +220,7 @@ Node* Parser::ParseBinary(int level) {
 
 Node* Parser::ParseUnary() {
   const Level level(*this);
-  if (depth_ > kMostDeep) return TooDeep(token_.at);
+  if (depth_ > 2 * kMostDeep) return TooDeep(token_.at);
   const size_t at = token_.at;
   if (Accept("!")) {
     Node* operand = ParseUnary();

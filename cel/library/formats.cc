@@ -55,22 +55,22 @@ bool IsNameOfLabel(std::string_view text) {
 }
 
 constexpr std::string_view kMustBeLabel =
-    "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and "
-    "must start and end with an alphanumeric character (e.g. 'my-name', or '123-abc')";
+    "a label of RFC 1123 has lower-case letters, digits and '-', with a letter or digit at both "
+    "ends";
 constexpr std::string_view kMustBe1035 =
-    "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an "
-    "alphabetic character, and end with an alphanumeric character (e.g. 'my-name', or 'abc-123')";
+    "a label of RFC 1035 has lower-case letters, digits and '-', begins with a letter and ends "
+    "with "
+    "a letter or digit";
 constexpr std::string_view kMustBeSubdomain =
-    "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or "
-    "'.', and must start and end with an alphanumeric character (e.g. 'example.com')";
+    "a subdomain of RFC 1123 is labels with a '.' between them, each of lower-case letters, digits "
+    "and '-', with a letter or digit at both ends";
 constexpr std::string_view kMustBeName =
-    "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end "
-    "with an alphanumeric character (e.g. 'MyName', or 'my.name', or '123-abc')";
+    "the name has letters, digits, '-', '_' and '.', with a letter or digit at both ends";
 constexpr std::string_view kMustBeValue =
-    "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or "
-    "'.', and must start and end with an alphanumeric character (e.g. 'MyValue', or 'my_value')";
-constexpr std::string_view kLabelTooLong = "must be no more than 63 characters";
-constexpr std::string_view kSubdomainTooLong = "must be no more than 253 characters";
+    "the value of a label is empty, or has letters, digits, '-', '_' and '.', with a letter or "
+    "digit at both ends";
+constexpr std::string_view kLabelTooLong = "it is longer than 63 characters";
+constexpr std::string_view kSubdomainTooLong = "it is longer than 253 characters";
 
 // What is wrong with a text; at most a few sentences.
 struct Findings {
@@ -104,7 +104,7 @@ void CheckQualifiedName(std::string_view text, Findings& out) {
   if (const size_t slash = text.find('/'); slash != std::string_view::npos) {
     name = text.substr(slash + 1);
     if (slash == 0) {
-      out.Add("prefix part must be non-empty");
+      out.Add("there is no prefix before the '/'");
     } else {
       CheckSubdomain(text.substr(0, slash), out);
     }
@@ -113,8 +113,8 @@ void CheckQualifiedName(std::string_view text, Findings& out) {
       return;
     }
   }
-  if (name.empty()) out.Add("name part must be non-empty");
-  if (name.size() > kLongestLabel) out.Add("name part must be no more than 63 characters");
+  if (name.empty()) out.Add("there is no name");
+  if (name.size() > kLongestLabel) out.Add("the name is longer than 63 characters");
   if (!IsNameOfLabel(name)) out.Add(kMustBeName);
 }
 
@@ -124,7 +124,7 @@ void CheckLabelValue(std::string_view text, Findings& out) {
 }
 
 void CheckUri(std::string_view text, Findings& out) {
-  if (!ParseUrl(text)) out.Add("must be an absolute URI or an absolute path");
+  if (!ParseUrl(text)) out.Add("it is neither an absolute URI nor an absolute path");
 }
 
 // Dashes may be left out, as Kubernetes' OpenAPI has it.
@@ -139,19 +139,19 @@ void CheckUuid(std::string_view text, Findings& out) {
            });
     text.remove_prefix(group.size());
   }
-  if (!good || !text.empty()) out.Add("does not match the UUID format");
+  if (!good || !text.empty()) out.Add("it is not a UUID");
 }
 
 void CheckByte(std::string_view text, Findings& out) {
-  if (!IsBase64(text)) out.Add("invalid base64");
+  if (!IsBase64(text)) out.Add("it is not base64");
 }
 
 void CheckDate(std::string_view text, Findings& out) {
-  if (text.size() != 10 || !ParseTime(text)) out.Add("invalid date");
+  if (text.size() != 10 || !ParseTime(text)) out.Add("it is not a date, such as 2026-01-02");
 }
 
 void CheckDatetime(std::string_view text, Findings& out) {
-  if (!ParseTimestamp(text)) out.Add("invalid datetime");
+  if (!ParseTimestamp(text)) out.Add("it is not a time, such as 2026-01-02T03:04:05Z");
 }
 
 struct NamedFormat {

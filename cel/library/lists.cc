@@ -88,7 +88,7 @@ template <int kSign>
 Value Extreme(Context& context, Args args) {
   const Value& list = args[0];
   if (list.size() == 0) {
-    return context.Fail({kSign < 0 ? "min" : "max", " called on empty list"});
+    return context.Fail({"an empty list has no ", kSign < 0 ? "min" : "max"});
   }
   Value best = list.At(0);
   for (size_t i = 1; i < list.size() && context.Charge(1); ++i) {
@@ -126,8 +126,8 @@ Value Slice(Context& context, Args args) {
   const int64_t end = args[2].integer();
   const auto size = static_cast<int64_t>(args[0].size());
   if (begin < 0 || begin > end || end > size) {
-    return context.Fail({"cannot slice(", NumberText(begin), ", ", NumberText(end),
-                         "), list is length ", NumberText(size)});
+    return context.Fail({"slice(", NumberText(begin), ", ", NumberText(end),
+                         ") is beyond a list of ", NumberText(size)});
   }
   ItemBuilder items(context);
   for (int64_t i = begin; i < end && context.Charge(1); ++i) {
@@ -154,7 +154,7 @@ Value Flatten(Context& context, Args args) {
 }
 
 Value FlattenTo(Context& context, Args args) {
-  if (args[1].integer() < 0) return context.Fail("level must be non-negative");
+  if (args[1].integer() < 0) return context.Fail("the level of flatten() is 0 or more");
   ItemBuilder items(context);
   FlattenInto(context, args[0], std::min<int64_t>(args[1].integer(), kDeepestFlattened), items);
   return items.Finish();
@@ -187,7 +187,7 @@ Value ReverseList(Context& context, Args args) {
 }
 
 Value Range(Context& context, Args args) {
-  if (args[0].integer() < 0) return context.Fail("lists.range: size must be non-negative");
+  if (args[0].integer() < 0) return context.Fail("the size of lists.range() is 0 or more");
   ItemBuilder items(context);
   for (int64_t i = 0; i < args[0].integer() && context.Charge(1); ++i) {
     items.Add(Value::OfInt(i));

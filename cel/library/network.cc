@@ -85,17 +85,17 @@ std::optional<Ip> ParseSix(std::string_view text) {
 // Why a text that is no address is none, for a message.
 Value NotAnIp(Context& context, std::string_view text, std::string_view what) {
   if (text.find('%') != std::string_view::npos) {
-    return context.Fail({what, " with zone value is not allowed: '", text.substr(0, 80), "'"});
+    return context.Fail({what, " must not have a zone: '", text.substr(0, 80), "'"});
   }
   if (text.find(':') != std::string_view::npos && text.find('.') != std::string_view::npos) {
-    return context.Fail({"IPv4-mapped IPv6 address is not allowed: '", text.substr(0, 80), "'"});
+    return context.Fail(
+        {"an IPv4 address must not stand in an IPv6 address: '", text.substr(0, 80), "'"});
   }
-  if (what == "CIDR") {
+  if (what == "a CIDR") {
     return context.Fail(
         {"network address parse error during conversion from string: '", text.substr(0, 80), "'"});
   }
-  return context.Fail(
-      {"IP Address '", text.substr(0, 80), "' parse error during conversion from string"});
+  return context.Fail({"'", text.substr(0, 80), "' is not an IP address"});
 }
 
 std::optional<Cidr> ParseCidr(std::string_view text) {
@@ -133,14 +133,14 @@ bool HoldsCidr(const Cidr& outer, const Cidr& inner) {
 
 Value IpOf(Context& context, Args args) {
   const auto ip = ParseIp(args[0].text());
-  if (!ip) return NotAnIp(context, args[0].text(), "IP Address");
+  if (!ip) return NotAnIp(context, args[0].text(), "an IP address");
   return Value::Of(context.Keep(*ip));
 }
 Value IsIp(Context&, Args args) { return Value::OfBool(ParseIp(args[0].text()).has_value()); }
 
 Value IpIsCanonical(Context& context, Args args) {
   const auto ip = ParseIp(args[0].text());
-  if (!ip) return NotAnIp(context, args[0].text(), "IP Address");
+  if (!ip) return NotAnIp(context, args[0].text(), "an IP address");
   return Value::OfBool(TextOfIp(*ip).text() == args[0].text());
 }
 
@@ -187,7 +187,7 @@ Value TestIp(Context&, Args args) {
 
 Value CidrOf(Context& context, Args args) {
   const auto cidr = ParseCidr(args[0].text());
-  if (!cidr) return NotAnIp(context, args[0].text(), "CIDR");
+  if (!cidr) return NotAnIp(context, args[0].text(), "a CIDR");
   return Value::Of(context.Keep(*cidr));
 }
 Value IsCidr(Context&, Args args) { return Value::OfBool(ParseCidr(args[0].text()).has_value()); }
@@ -195,7 +195,7 @@ Value IsCidr(Context&, Args args) { return Value::OfBool(ParseCidr(args[0].text(
 Value ContainsIp(Context&, Args args) { return Value::OfBool(Holds(args[0].cidr(), args[1].ip())); }
 Value ContainsIpText(Context& context, Args args) {
   const auto ip = ParseIp(args[1].text());
-  if (!ip) return NotAnIp(context, args[1].text(), "IP Address");
+  if (!ip) return NotAnIp(context, args[1].text(), "an IP address");
   return Value::OfBool(Holds(args[0].cidr(), *ip));
 }
 Value ContainsCidr(Context&, Args args) {
@@ -203,7 +203,7 @@ Value ContainsCidr(Context&, Args args) {
 }
 Value ContainsCidrText(Context& context, Args args) {
   const auto cidr = ParseCidr(args[1].text());
-  if (!cidr) return NotAnIp(context, args[1].text(), "CIDR");
+  if (!cidr) return NotAnIp(context, args[1].text(), "a CIDR");
   return Value::OfBool(HoldsCidr(args[0].cidr(), *cidr));
 }
 Value IpOfCidr(Context& context, Args args) { return Value::Of(context.Keep(args[0].cidr().ip)); }

@@ -80,10 +80,7 @@ std::optional<ReadDigits> DigitsOf(std::string_view text) {
 }
 
 Value Unreadable(Context& context, std::string_view text) {
-  return context.Fail(
-      {"quantities must match the regular expression "
-       "'^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$', and '",
-       text.substr(0, 80), "' does not"});
+  return context.Fail({"'", text.substr(0, 80), "' is not a quantity, such as 500m, 2Gi or 1e3"});
 }
 
 Value QuantityOf(Context& context, Args args) {
@@ -104,7 +101,8 @@ bool IsWhole(const Quantity& quantity) {
 Value QuantityIsInteger(Context&, Args args) { return Value::OfBool(IsWhole(args[0].quantity())); }
 
 Value QuantityAsInteger(Context& context, Args args) {
-  if (!IsWhole(args[0].quantity())) return context.Fail("cannot convert value to integer");
+  if (!IsWhole(args[0].quantity()))
+    return context.Fail("the quantity is not an int: it has a fraction, or is too large");
   return Value::OfInt(static_cast<int64_t>(args[0].quantity().nanos / kNanosInOne));
 }
 

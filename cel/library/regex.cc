@@ -21,6 +21,7 @@ using Args = std::span<const Value>;
 
 constexpr int64_t kMostMemory = int64_t{1} << 20;  // of one compiled pattern
 constexpr size_t kLongestPattern = 4096;
+constexpr size_t kMostPatterns = 100;  // of one program
 // What it costs to compile a pattern while an expression is evaluated, for each of its bytes.
 constexpr uint64_t kCostOfByte = 20;
 
@@ -126,6 +127,8 @@ constexpr std::array kRegexes{
 
 std::string AddPattern(std::string_view pattern, Patterns& patterns) {
   if (pattern.size() > kLongestPattern) return "it has more than 4096 bytes";
+  if (patterns.contains(pattern)) return "";
+  if (patterns.size() == kMostPatterns) return "it is one more than 100 in this expression";
   auto compiled = Compiled(pattern);
   if (!compiled->ok()) return compiled->error();
   patterns.insert_or_assign(std::string(pattern), std::move(compiled));

@@ -38,7 +38,7 @@ class Formatter {
 
  private:
   std::optional<Value> Fail(std::string_view can, const Value& value) {
-    return context_.Fail({"error during formatting: ", can, ", was given ", NameOf(value.kind())});
+    return context_.Fail({can, ", and this value is of type ", NameOf(value.kind())});
   }
   std::optional<Value> WriteText(const Value& value, size_t depth);
   std::optional<Value> WriteMap(const Value& value, size_t depth);
@@ -93,8 +93,7 @@ std::optional<Value> Formatter::WriteText(const Value& value, size_t depth) {
       return WriteMap(value, depth);
     default:
       return Fail(
-          "string clause can only be used on strings, bools, bytes, ints, doubles, maps, "
-          "lists, types, durations, and timestamps",
+          "%s writes strings, numbers, bools, bytes, lists, maps, types, durations and timestamps",
           value);
   }
 }
@@ -130,7 +129,7 @@ std::optional<Value> Formatter::WriteMap(const Value& value, size_t depth) {
 std::optional<Value> Formatter::WriteWhole(const Value& value) {
   const bool special = value.kind() == Kind::kDouble && !std::isfinite(value.number());
   if (value.kind() != Kind::kInt && value.kind() != Kind::kUint && !special) {
-    return Fail("decimal clause can only be used on integers", value);
+    return Fail("%d writes integers", value);
   }
   return WriteText(value, 0);
 }
@@ -138,9 +137,7 @@ std::optional<Value> Formatter::WriteWhole(const Value& value) {
 std::optional<Value> Formatter::WriteRounded(const Clause& clause, const Value& value) {
   const bool exponent = clause.letter == 'e';
   if (!value.is_number()) {
-    return Fail(exponent ? "scientific clause can only be used on doubles"
-                         : "fixed-point clause can only be used on doubles",
-                value);
+    return Fail(exponent ? "%e writes numbers" : "%f writes numbers", value);
   }
   out_.Add(NumberText::Rounded(value.as_double(), clause.digits, exponent));
   return std::nullopt;
@@ -158,7 +155,7 @@ std::optional<Value> Formatter::WriteHex(const Value& value, bool upper) {
     return std::nullopt;
   }
   if (value.kind() != Kind::kInt && value.kind() != Kind::kUint) {
-    return Fail("only integers, byte buffers, and strings can be formatted as hex", value);
+    return Fail("%x writes integers, bytes and strings", value);
   }
   const bool negative = value.kind() == Kind::kInt && value.integer() < 0;
   if (negative) out_.Add("-");
@@ -175,9 +172,7 @@ std::optional<Value> Formatter::WriteBase(const Value& value, int base) {
     return std::nullopt;
   }
   if (value.kind() != Kind::kInt && value.kind() != Kind::kUint) {
-    return Fail(base == 2 ? "only integers and bools can be formatted as binary"
-                          : "octal clause can only be used on integers",
-                value);
+    return Fail(base == 2 ? "%b writes integers and bools" : "%o writes integers", value);
   }
   const bool negative = value.kind() == Kind::kInt && value.integer() < 0;
   if (negative) out_.Add("-");
@@ -202,8 +197,8 @@ std::optional<Value> Formatter::Write(const Clause& clause, const Value& value) 
     case 'o':
       return WriteBase(value, 8);
     default:
-      return context_.Fail({"could not parse formatting clause: unrecognized formatting clause \"",
-                            std::string_view(&clause.letter, 1), "\""});
+      return context_.Fail(
+          {"the format has an unknown clause: %", std::string_view(&clause.letter, 1)});
   }
 }
 
@@ -240,10 +235,10 @@ Value FormatText(Context& context, Args args) {
       continue;
     }
     const auto clause = TakeClause(rest);
-    if (!clause) return context.Fail("could not parse formatting clause: the format ends in %");
+    if (!clause) return context.Fail("the format ends in %");
     if (next >= args[1].size()) {
-      return context.Fail({"index ", NumberText(static_cast<int64_t>(next)),
-                           " out of range: the format has more clauses than values"});
+      return context.Fail({"the format has more clauses than the ",
+                           NumberText(static_cast<int64_t>(next)), " values that it is given"});
     }
     if (const auto fault = formatter.Write(*clause, args[1].At(next++))) return *fault;
   }

@@ -197,8 +197,9 @@ Value JoinWith(Context& context, const Value& list, std::string_view separator) 
   for (size_t i = 0; i < list.size() && context.Charge(1); ++i) {
     const Value item = list.At(i);
     if (!item.is_string()) {
-      return context.Fail({"no such overload: join() takes a list of strings, and this one has a ",
-                           NameOf(item.kind())});
+      return context.Fail(
+          {"no such overload: join() takes a list of strings, and this one has an item of type ",
+           NameOf(item.kind())});
     }
     if (i > 0) out.Add(separator);
     out.Add(item.text());

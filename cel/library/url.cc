@@ -73,9 +73,8 @@ bool IsHost(std::string_view host) {
 Value UrlOf(Context& context, Args args) {
   const auto url = ParseUrl(args[0].text());
   if (!url) {
-    return context.Fail({"URL parse error during conversion from string: '",
-                         args[0].text().substr(0, 80),
-                         "' is neither an absolute URI nor an absolute path"});
+    return context.Fail(
+        {"'", args[0].text().substr(0, 80), "' is neither an absolute URI nor an absolute path"});
   }
   return Value::Of(context.Keep(*url));
 }
