@@ -92,8 +92,7 @@ Value NotAnIp(Context& context, std::string_view text, std::string_view what) {
         {"an IPv4 address must not stand in an IPv6 address: '", text.substr(0, 80), "'"});
   }
   if (what == "a CIDR") {
-    return context.Fail(
-        {"network address parse error during conversion from string: '", text.substr(0, 80), "'"});
+    return context.Fail({"'", text.substr(0, 80), "' is not a CIDR, such as 10.0.0.0/8"});
   }
   return context.Fail({"'", text.substr(0, 80), "' is not an IP address"});
 }

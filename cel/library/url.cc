@@ -122,7 +122,7 @@ Value UrlEscapedPath(Context& context, Args args) {
   return out.Finish();
 }
 
-Value Unescaped(Context& context, std::string_view text) {
+Value QueryText(Context& context, std::string_view text) {
   TextBuilder out(context);
   for (size_t at = 0; at < text.size() && context.Charge(1);) {
     const int byte = EscapedByte(text.substr(at));
@@ -147,7 +147,7 @@ Value UrlQuery(Context& context, Args args) {
     if (pair.empty() || !HasGoodEscapes(pair) || pair.find(';') != std::string_view::npos) continue;
     const size_t equals = std::min(pair.find('='), pair.size());
     const std::string_view value = pair.substr(std::min(equals + 1, pair.size()));
-    pairs[size++] = {Unescaped(context, pair.substr(0, equals)), Unescaped(context, value)};
+    pairs[size++] = {QueryText(context, pair.substr(0, equals)), QueryText(context, value)};
     if (context.stopped()) return context.Stopped();
   }
   std::stable_sort(pairs, pairs + size,

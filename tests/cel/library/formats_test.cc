@@ -53,8 +53,8 @@ TEST(CelFormats, SayWhatIsWrong) {
             "\"it is longer than 63 characters\"");
   testing::ExpectValues({
       {"format.dns1035Label().validate('1a')",
-       "some [\"a label of RFC 1035 has lower-case letters, digits and '-', begins with a letter "
-       "a...\"]"},
+       "some [\"a label of RFC 1035 has lower-case letters, digits and '-', begins with a letter"
+       "...\"]"},
       {"format.named('unknown')", "none"},
       {"format.date().validate('x').value()", "[\"it is not a date, such as 2026-01-02\"]"},
   });
