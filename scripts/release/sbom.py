@@ -26,6 +26,7 @@ LICENCES = {
     "nlohmann-json3": "MIT",
     "openssl": "Apache-2.0",
     "prometheus-cpp": "MIT",
+    "re2": "BSD-3-Clause",
     "simdjson": "Apache-2.0",
     "spdlog": "MIT",
     "tl-expected": "CC0-1.0",

@@ -25,6 +25,7 @@ PACKAGES = (
     "libcli11-dev",
     "libexpected-dev",
     "libgcc-12-dev",
+    "libre2-dev",
     "libssl-dev",
     "libstdc++-12-dev",
     "libyaml-dev",

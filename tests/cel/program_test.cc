@@ -11,6 +11,7 @@
 #include "cel/opaque.h"
 #include "json/arena.h"
 #include "json/decode.h"
+#include "support/golden.h"
 
 namespace mindgate {
 namespace {
@@ -79,6 +80,17 @@ TEST(CelProgram, AsksForVariablesWhenItReadsThem) {
   EXPECT_EQ(json::Render(fault.error(), "cel", both->text()),
             "cel:1:25: the second variable failed\nvariables.a + variables.b\n"
             "                        ^\n");
+}
+
+TEST(CelProgram, SaysWhatTheDocumentShows) {
+  cel::Environment environment;
+  environment.variables = {{"object", "dyn"}};
+  const std::string text = "objct.spec.replicas > 1 && object.metadata.name.startWith('a')";
+  const auto program = cel::Compile(text, environment);
+  ASSERT_FALSE(program);
+  const std::string page = testing::ReadSource("docs/cel.md");
+  EXPECT_NE(page.find(json::Render(program.error(), "policy", text)), std::string::npos)
+      << json::Render(program.error(), "policy", text);
 }
 
 TEST(CelProgram, SaysThatAVariableHasNoValue) {

@@ -6,6 +6,8 @@
 #include <string>
 
 #include "cel/function.h"
+#include "cel/signature.h"
+#include "support/golden.h"
 
 namespace mindgate {
 namespace {
@@ -17,6 +19,18 @@ TEST(CelLibraries, HaveEachSignatureOnce) {
     for (const cel::Overload& overload : library) {
       const std::string whole = std::string(overload.name) + " " + std::string(overload.signature);
       EXPECT_TRUE(seen.insert(whole).second) << whole;
+    }
+  }
+}
+
+// docs/cel.md names what can be called.
+TEST(CelLibraries, AreDocumented) {
+  const std::string page = testing::ReadSource("docs/cel.md");
+  for (const auto& library : cel::Libraries()) {
+    for (const cel::Overload& overload : library) {
+      if (overload.name != cel::SignOf(overload.name)) continue;  // an operator
+      EXPECT_NE(page.find("`" + std::string(overload.name) + "`"), std::string::npos)
+          << overload.name;
     }
   }
 }
