@@ -1,7 +1,6 @@
 #include "cel/checker.h"
 
 #include <algorithm>
-#include <map>
 #include <new>
 #include <optional>
 #include <string>
@@ -13,7 +12,7 @@
 #include "cel/library/regex.h"
 #include "cel/macros.h"
 #include "cel/names.h"
-#include "cel/signature.h"
+#include "cel/overloads.h"
 #include "cel/unify.h"
 
 namespace mindgate::cel {
@@ -38,11 +37,18 @@ class Checker {
         issues_(issues),
         types_(arena),
         unifier_(types_),
-        names_(environment, arena) {}
+        names_(environment, arena),
+        overloads_(types_, unifier_, arena) {}
 
   Checked CheckAll(Node& root) {
     for (const Variable& variable : environment_.variables) {
       const Type* type = types_.Parse(variable.type);
+      if (type == nullptr) {
+        Report(0,
+               "the type of the variable " + Quote(variable.name) +
+                   " is not one: " + Quote(variable.type),
+               "");
+      }
       variable_types_.push_back(type == nullptr ? &kDyn : type);
     }
     const Type* type = Check(root);
@@ -71,8 +77,6 @@ class Checker {
   const Type* CheckOption(Node& node);
   const Type* CheckCall(Node& node);
   void FindNamespace(Node& node);
-  const Signature* SignatureOf(const KnownOverload& overload);
-  const Type* Resolve(Node& node, std::span<const KnownOverload> overloads);
   const Type* NoOverload(Node& node, std::span<const KnownOverload> overloads);
   void CheckPattern(const Node& node);
 
@@ -97,9 +101,9 @@ class Checker {
   Types types_;
   Unifier unifier_;
   Names names_;
+  OverloadFinder overloads_;
   std::vector<const Type*> variable_types_;
   std::vector<Local> locals_;
-  std::map<std::string_view, std::optional<Signature>> signatures_;
   size_t locals_at_most_ = 0;
 };
 
@@ -455,67 +459,17 @@ const Type* Checker::CheckCall(Node& node) {
     return Fault(node, "there is no function '" + std::string(node.name) + "'",
                  usage.empty() ? names_.NearestFunction(node.name) : std::string(usage));
   }
-  const Type* type = Resolve(node, overloads);
+  const Type* type = overloads_.Find(node, overloads);
   if (type == nullptr) return NoOverload(node, overloads);
   CheckPattern(node);
   return type;
-}
-
-// A signature with variables of types is made for each call.
-const Signature* Checker::SignatureOf(const KnownOverload& overload) {
-  auto& known = signatures_[overload.overload.signature];
-  if (known && !known->is_generic) return &*known;
-  known = ParseSignature(overload.overload.signature, types_, unifier_.next());
-  return known ? &*known : nullptr;
-}
-
-const Type* Checker::Resolve(Node& node, std::span<const KnownOverload> overloads) {
-  std::vector<Candidate> candidates;
-  const Type* result = nullptr;
-  for (const KnownOverload& overload : overloads) {
-    if (overload.size != node.args.size() || overload.is_member != node.is_member) continue;
-    const Signature* signature = SignatureOf(overload);
-    if (signature == nullptr) continue;
-    const size_t mark = unifier_.Mark();
-    bool takes = true;
-    for (size_t i = 0; i < signature->size && takes; ++i) {
-      takes = unifier_.Assignable(signature->arguments[i], node.args[i]->type);
-    }
-    if (!takes) {
-      unifier_.Undo(mark);
-      continue;
-    }
-    Candidate candidate;
-    candidate.function = overload.overload.function;
-    for (size_t i = 0; i < signature->size; ++i) {
-      candidate.kinds[i] = KindOf(*signature->arguments[i]).value_or(Kind::kError);
-    }
-    candidates.push_back(candidate);
-    const Type* type = unifier_.Apply(signature->result);
-    if (result == nullptr) {
-      result = signature->result;
-    } else if (TextOf(*unifier_.Apply(result)) != TextOf(*type)) {
-      result = &kDyn;
-    }
-  }
-  Candidate* row = arena_.Row<Candidate>(candidates.size());
-  std::ranges::copy(candidates, row);
-  node.candidates = std::span<const Candidate>(row, candidates.size());
-  return result;
 }
 
 const Type* Checker::NoOverload(Node& node, std::span<const KnownOverload> overloads) {
   if (IsFull()) return Fault(node, "");
   std::vector<std::string> types;
   for (const Node* arg : node.args) types.push_back(Shown(arg->type));
-  std::vector<std::string> usages;
-  for (const KnownOverload& overload : overloads) {
-    const std::string usage = UsageOf(overload.overload);
-    if (std::ranges::find(usages, usage) == usages.end()) usages.push_back(usage);
-  }
-  constexpr size_t kShown = 6;
-  return Fault(node, "no such overload: " + CallOf(node.name, node.is_member, types),
-               "there is " + JoinFirst(usages, kShown));
+  return Fault(node, NoSuchOverload(node, types), UsagesOf(overloads));
 }
 
 void Checker::CheckPattern(const Node& node) {

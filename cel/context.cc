@@ -4,14 +4,26 @@
 #include <cstring>
 
 namespace mindgate::cel {
+namespace {
+
+// Deeper than a JSON document and an expression make together.
+constexpr size_t kDeepestCompared = 1000;
+
+}  // namespace
 Value Context::Stopped() {
   limit_.beyond_limit = true;
-  if (out_of_memory_) {
-    limit_.message = "the expression needs more memory than it may have";
-    limit_.hint = "make shorter texts and lists";
-  } else {
-    limit_.message = "the expression takes more steps than it may";
-    limit_.hint = "put the cheapest condition first, and nest fewer loops over lists and maps";
+  switch (reason_) {
+    case Reason::kMemory:
+      limit_.message = "the expression needs more memory than it may have";
+      limit_.hint = "make shorter texts and lists";
+      break;
+    case Reason::kDepth:
+      limit_.message = "the expression compares values that are nested too deep";
+      break;
+    case Reason::kSteps:
+      limit_.message = "the expression takes more steps than it may";
+      limit_.hint = "put the cheapest condition first, and nest fewer loops over lists and maps";
+      break;
   }
   return Value::Of(&limit_);
 }
@@ -45,26 +57,42 @@ Value Context::Some(const Value& value) {
   return kept == nullptr ? Stopped() : Value::OfOptional(kept);
 }
 
-bool Context::Equal(const Value& a, const Value& b) {
+std::optional<int> Context::Order(const Value& a, const Value& b) {
+  if (a.kind() == b.kind() && (a.is_string() || a.kind() == Kind::kBytes)) {
+    if (!ChargeText(std::min(a.text().size(), b.text().size()))) return std::nullopt;
+  }
+  return Compare(a, b);
+}
+
+std::optional<Value> Context::Lookup(const Value& map, const Value& key) {
+  if (key.is_string() && !ChargeText(key.text().size())) return std::nullopt;
+  return map.Lookup(key);
+}
+
+bool Context::EqualRows(const Value& a, const Value& b, size_t depth) {
+  if (a.size() != b.size()) return false;
+  for (size_t i = 0; i < a.size(); ++i) {
+    if (a.is_list()) {
+      if (!EqualAt(a.At(i), b.At(i), depth + 1)) return false;
+      continue;
+    }
+    const auto other = Lookup(b, a.KeyAt(i));
+    if (!other || !EqualAt(a.ValueAt(i), *other, depth + 1)) return false;
+  }
+  return true;
+}
+
+bool Context::EqualAt(const Value& a, const Value& b, size_t depth) {
   if (!Charge(1)) return false;
+  if (depth > kDeepestCompared) return Stop(Reason::kDepth);
   if (a.kind() != b.kind()) return EqualScalars(a, b);
   switch (a.kind()) {
     case Kind::kList:
-      if (a.size() != b.size()) return false;
-      for (size_t i = 0; i < a.size(); ++i) {
-        if (!Equal(a.At(i), b.At(i))) return false;
-      }
-      return true;
     case Kind::kMap:
-      if (a.size() != b.size()) return false;
-      for (size_t i = 0; i < a.size(); ++i) {
-        const auto other = b.Lookup(a.KeyAt(i));
-        if (!other || !Equal(a.ValueAt(i), *other)) return false;
-      }
-      return true;
+      return EqualRows(a, b, depth);
     case Kind::kOptional:
       if (a.optional() == nullptr || b.optional() == nullptr) return a.optional() == b.optional();
-      return Equal(*a.optional(), *b.optional());
+      return EqualAt(*a.optional(), *b.optional(), depth + 1);
     case Kind::kString:
     case Kind::kBytes:
       if (a.text().size() != b.text().size() || !ChargeText(a.text().size())) return false;

@@ -6,6 +6,7 @@
 #include <initializer_list>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -64,8 +65,7 @@ class Context {
   T* Row(size_t count) {
     if (count > limits_.memory / sizeof(T) ||
         arena_.used() - memory_before_ + count * sizeof(T) > limits_.memory) {
-      out_of_memory_ = true;
-      Stop();
+      Stop(Reason::kMemory);
       return nullptr;
     }
     return arena_.Row<T>(count);
@@ -86,16 +86,25 @@ class Context {
   static Value None() { return Value::OfOptional(nullptr); }
 
   // Whether two values are equal, as == has it. What is compared costs steps; false when stopped.
-  bool Equal(const Value& a, const Value& b);
+  bool Equal(const Value& a, const Value& b) { return EqualAt(a, b, 0); }
+  // -1, 0 or 1, as Compare has it, for what it costs.
+  std::optional<int> Order(const Value& a, const Value& b);
+  // The value of a key in a map, for what it costs.
+  std::optional<Value> Lookup(const Value& map, const Value& key);
 
   const Patterns& patterns() const { return patterns_; }
   const TimeZones* zones() const { return zones_; }
 
  private:
-  bool Stop() {
+  enum class Reason { kSteps, kMemory, kDepth };
+
+  bool Stop(Reason reason = Reason::kSteps) {
+    if (!stopped_) reason_ = reason;
     stopped_ = true;
     return false;
   }
+  bool EqualAt(const Value& a, const Value& b, size_t depth);
+  bool EqualRows(const Value& a, const Value& b, size_t depth);
 
   json::Arena& arena_;
   const Limits limits_;
@@ -105,7 +114,7 @@ class Context {
   uint64_t spent_ = 0;
   Fault limit_;
   bool stopped_ = false;
-  bool out_of_memory_ = false;
+  Reason reason_ = Reason::kSteps;
 };
 
 // A text that grows in the arena of an evaluation.

@@ -62,7 +62,7 @@ std::optional<int64_t> IndexOf(const Value& index) {
 }  // namespace
 
 std::optional<Value> ItemOf(Context& context, const Value& value, const Value& index) {
-  if (value.is_map()) return value.Lookup(index);
+  if (value.is_map()) return context.Lookup(value, index);
   if (!value.is_list()) {
     return context.Fail({"a value of type ", NameOf(value.kind()), " has no [index]"});
   }

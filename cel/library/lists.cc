@@ -28,7 +28,7 @@ Value IsSorted(Context& context, Args args) {
   for (size_t i = 1; i < list.size() && context.Charge(1); ++i) {
     const Value before = list.At(i - 1);
     const Value item = list.At(i);
-    const auto order = Compare(before, item);
+    const auto order = context.Order(before, item);
     if (!order) return NotComparable(context, before, item);
     if (*order > 0) return Value::OfBool(false);
   }
@@ -93,7 +93,7 @@ Value Extreme(Context& context, Args args) {
   Value best = list.At(0);
   for (size_t i = 1; i < list.size() && context.Charge(1); ++i) {
     const Value item = list.At(i);
-    const auto order = Compare(item, best);
+    const auto order = context.Order(item, best);
     if (!order) return NotComparable(context, item, best);
     if (*order == kSign) best = item;
   }
@@ -220,9 +220,11 @@ constexpr std::array kLists{
 Value SortedBy(Context& context, const Value& list, std::span<const Value> keys) {
   const size_t size = keys.size();
   for (size_t i = 0; i < size; ++i) {
-    const auto order = Compare(keys[0], keys[i]);
+    const auto order = context.Order(keys[0], keys[i]);
     if (!order || keys[0].kind() != keys[i].kind()) return NotComparable(context, keys[0], keys[i]);
-    if (!context.Charge(std::bit_width(size))) return context.Stopped();
+    // Each key is compared about as often as the number of items has bits.
+    const size_t bytes = keys[i].is_string() ? keys[i].text().size() : 0;
+    if (!context.Charge(std::bit_width(size) * (1 + bytes / 16))) return context.Stopped();
   }
   auto* order = context.Row<uint32_t>(size);
   auto* row = context.Row<Value>(size);

@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
@@ -173,11 +172,7 @@ Value NotEqualTo(Context& context, Args args) {
 // Nothing is less or greater than NaN.
 template <bool kLess, bool kEqual, bool kGreater>
 Value OrderedAs(Context& context, Args args) {
-  if ((args[0].is_string() || args[0].kind() == Kind::kBytes) &&
-      !context.ChargeText(std::min(args[0].text().size(), args[1].text().size()))) {
-    return context.Stopped();
-  }
-  const auto order = Compare(args[0], args[1]);
+  const auto order = context.Order(args[0], args[1]);
   if (!order) return Value::OfBool(false);
   return Value::OfBool((*order < 0 && kLess) || (*order == 0 && kEqual) ||
                        (*order > 0 && kGreater));
@@ -190,7 +185,9 @@ Value InList(Context& context, Args args) {
   return Value::OfBool(false);
 }
 
-Value InMap(Context&, Args args) { return Value::OfBool(args[1].Lookup(args[0]).has_value()); }
+Value InMap(Context& context, Args args) {
+  return Value::OfBool(context.Lookup(args[1], args[0]).has_value());
+}
 
 constexpr std::array kArithmetic{
     Overload{"-_", "(int): int", Negate},

@@ -2,6 +2,7 @@
 
 #include <re2/re2.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -66,6 +67,13 @@ class Pattern {
 
 re2::StringPiece PieceOf(std::string_view text) { return {text.data(), text.size()}; }
 
+// RE2 may take all of the compiled pattern for each byte.
+bool ChargeMatch(Context& context, const re2::RE2& pattern, size_t bytes) {
+  constexpr size_t kPartsOfAStep = 64;
+  const auto parts = static_cast<size_t>(std::max(pattern.ProgramSize(), 0));
+  return context.Charge(1 + bytes / 16 * (1 + parts / kPartsOfAStep));
+}
+
 // The first match from an offset on, as a part of the text.
 std::optional<std::string_view> MatchIn(const re2::RE2& pattern, std::string_view text,
                                         size_t from) {
@@ -79,14 +87,14 @@ std::optional<std::string_view> MatchIn(const re2::RE2& pattern, std::string_vie
 Value Matches(Context& context, Args args) {
   const Pattern pattern(context, args[1].text());
   if (pattern.fault()) return *pattern.fault();
-  if (!context.ChargeText(args[0].text().size())) return context.Stopped();
+  if (!ChargeMatch(context, *pattern, args[0].text().size())) return context.Stopped();
   return Value::OfBool(MatchIn(*pattern, args[0].text(), 0).has_value());
 }
 
 Value Find(Context& context, Args args) {
   const Pattern pattern(context, args[1].text());
   if (pattern.fault()) return *pattern.fault();
-  if (!context.ChargeText(args[0].text().size())) return context.Stopped();
+  if (!ChargeMatch(context, *pattern, args[0].text().size())) return context.Stopped();
   return Value::OfString(MatchIn(*pattern, args[0].text(), 0).value_or(""));
 }
 
@@ -98,7 +106,7 @@ Value FindUpTo(Context& context, Args args, int64_t most) {
   std::optional<size_t> last_end;
   for (size_t at = 0; at <= text.size() && static_cast<int64_t>(items.size()) != most;) {
     // A match may need all of the rest.
-    if (!context.Charge(1 + (text.size() - at) / 16)) return context.Stopped();
+    if (!ChargeMatch(context, *pattern, text.size() - at)) return context.Stopped();
     const auto match = MatchIn(*pattern, text, at);
     if (!match) break;
     const auto begin = static_cast<size_t>(match->data() - text.data());

@@ -27,11 +27,13 @@ std::optional<size_t> OffsetAt(Context& context, std::string_view text, const Va
   return OffsetOf(text, static_cast<size_t>(index.integer()));
 }
 
+// For a search: std::string_view::find may compare both texts at each place.
+bool ChargeSearch(Context& context, std::string_view text, std::string_view wanted) {
+  return context.Charge(1 + text.size() / 16 * (1 + wanted.size() / 16));
+}
+
 Value Contains(Context& context, Args args) {
-  // std::string_view::find may compare both as a whole at each place.
-  if (!context.Charge(1 + args[0].text().size() / 16 * (1 + args[1].text().size() / 16))) {
-    return context.Stopped();
-  }
+  if (!ChargeSearch(context, args[0].text(), args[1].text())) return context.Stopped();
   return Value::OfBool(args[0].text().find(args[1].text()) != std::string_view::npos);
 }
 
@@ -54,7 +56,7 @@ Value CharAt(Context& context, Args args) {
 }
 
 Value IndexFrom(Context& context, std::string_view text, std::string_view wanted, size_t from) {
-  if (!context.Charge(1 + text.size() / 16 * (1 + wanted.size() / 16))) return context.Stopped();
+  if (!ChargeSearch(context, text, wanted)) return context.Stopped();
   const size_t found = text.find(wanted, from);
   if (found == std::string_view::npos) return Value::OfInt(-1);
   return Value::OfInt(static_cast<int64_t>(CountCharacters(text.substr(0, found))));
@@ -71,7 +73,7 @@ Value IndexOfTextFrom(Context& context, Args args) {
 }
 
 Value LastIndexUpTo(Context& context, std::string_view text, std::string_view wanted, size_t from) {
-  if (!context.Charge(1 + text.size() / 16 * (1 + wanted.size() / 16))) return context.Stopped();
+  if (!ChargeSearch(context, text, wanted)) return context.Stopped();
   const size_t found = text.rfind(wanted, from);
   if (found == std::string_view::npos) return Value::OfInt(-1);
   return Value::OfInt(static_cast<int64_t>(CountCharacters(text.substr(0, found))));
@@ -107,6 +109,7 @@ Value ReplaceUpTo(Context& context, Args args, int64_t most) {
   const std::string_view text = args[0].text();
   const std::string_view from = args[1].text();
   const std::string_view to = args[2].text();
+  if (!ChargeSearch(context, text, from)) return context.Stopped();
   TextBuilder out(context);
   size_t at = 0;
   for (int64_t count = 0; count != most && context.Charge(1); ++count) {
@@ -132,7 +135,7 @@ Value ReplaceSome(Context& context, Args args) {
 Value SplitUpTo(Context& context, Args args, int64_t most) {
   std::string_view text = args[0].text();
   const std::string_view separator = args[1].text();
-  if (!context.ChargeText(text.size())) return context.Stopped();
+  if (!ChargeSearch(context, text, separator)) return context.Stopped();
   ItemBuilder items(context);
   if (most == 0) return items.Finish();
   while (most < 0 || static_cast<int64_t>(items.size()) + 1 < most) {

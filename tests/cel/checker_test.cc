@@ -146,6 +146,15 @@ hint: leave checks of permissions to RBAC or to a ValidatingAdmissionPolicy
   for (const auto& row : rows) EXPECT_EQ(TypeOfExpression(row.text), row.want) << row.text;
 }
 
+TEST(CelChecker, SaysThatTheTypeOfAVariableIsNone) {
+  cel::Environment environment;
+  environment.variables = {{"a", "list(int"}};
+  const auto program = cel::Compile("a", environment);
+  ASSERT_FALSE(program);
+  EXPECT_EQ(program.error().items()[0].message,
+            "the type of the variable \"a\" is not one: \"list(int\"");
+}
+
 TEST(CelChecker, LeavesFaultsToTheEvaluationWhereItIsAsked) {
   cel::Environment environment = Declared();
   environment.check_types = false;

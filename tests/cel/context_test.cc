@@ -4,6 +4,7 @@
 
 #include <array>
 #include <string>
+#include <vector>
 
 #include "cel/evaluating.h"
 #include "cel/opaque.h"
@@ -76,6 +77,27 @@ TEST_F(CelContext, ComparesValuesAsEqualSignsDo) {
   EXPECT_FALSE(context_.stopped());
   EXPECT_FALSE(context_.Charge(100));
   EXPECT_FALSE(context_.Equal(items[0], items[0]));  // stopped
+}
+
+TEST_F(CelContext, ComparesTextsForWhatTheyCost) {
+  const std::string text(160, 'a');
+  const std::array entries{cel::Entry{Value::OfString(text), Value::OfInt(1)}};
+  EXPECT_EQ(context_.Order(Value::OfString(text), Value::OfString(text)), 0);
+  EXPECT_EQ(context_.spent(), 10U);
+  EXPECT_TRUE(context_.Lookup(Value::OfEntries(entries), Value::OfString(text)));
+  EXPECT_EQ(context_.spent(), 20U);
+}
+
+TEST_F(CelContext, EndsWhereValuesAreTooDeep) {
+  json::Arena arena(1024);
+  const cel::Limits limits;
+  cel::Context context(arena, limits, patterns_);
+  std::vector<Value> nested(2000);
+  for (size_t i = 1; i < nested.size(); ++i) nested[i] = Value::OfItems({&nested[i - 1], 1});
+  EXPECT_TRUE(context.Equal(nested[500], nested[500]));
+  EXPECT_FALSE(context.Equal(nested[1999], nested[1999]));
+  EXPECT_EQ(context.Stopped().fault().message,
+            "the expression compares values that are nested too deep");
 }
 
 }  // namespace

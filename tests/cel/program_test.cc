@@ -145,6 +145,27 @@ TEST(CelProgram, EndsWhatGrowsTooMuch) {
             std::string::npos);
 }
 
+// One long text of an object, compared and searched again and again.
+TEST(CelProgram, EndsWhatTakesLongBetweenSteps) {
+  const std::string big(1'000'000, 'a');
+  const std::string object = R"({"t": ")" + big + R"(", "m": {")" + big + R"(": 1}})";
+  for (const std::string_view text :
+       {"lists.range(30000).map(x, object.t).sort().size() > 0",
+        "lists.range(30000).map(x, object.t).isSorted()",
+        "lists.range(30000).map(x, object.t).max() == ''",
+        "lists.range(30000).all(x, object.t in object.m)",
+        "lists.range(30000).all(x, object.m[object.t] == 1)",
+        "lists.range(30000).all(x, object.m == {object.t: 1})",
+        "object.t.replace(object.t.substring(500000) + 'b', '') == ''",
+        "object.t.split(object.t.substring(500000) + 'b').size() == 1",
+        "object.t.contains(object.t.substring(500000) + 'b')",
+        "lists.range(3000).all(x, object.t.matches('(a?){300}b'))",
+        "lists.range(3000).all(x, object.t.size() > 0)",
+        "lists.range(3000).all(x, object.t.endsWith(object.t))"}) {
+    EXPECT_NE(Evaluated(text, object).find("than it may"), std::string::npos) << text;
+  }
+}
+
 TEST(CelProgram, EvaluatesTheDeepestTree) {
   EXPECT_EQ(Evaluated(Repeated("[", 198) + "1" + Repeated("]", 198) + " == []"), "false");
   EXPECT_EQ(Evaluated(Repeated("(1 + ", 198) + "1" + Repeated(")", 198)), "199");
