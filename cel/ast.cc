@@ -1,6 +1,5 @@
 #include "cel/ast.h"
 
-#include <cmath>
 #include <string>
 
 #include "base/text.h"

@@ -1,8 +1,9 @@
 #include "cel/checker.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <new>
-#include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>

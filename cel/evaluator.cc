@@ -2,8 +2,10 @@
 
 #include <array>
 #include <cmath>
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "cel/function.h"
 #include "cel/opaque.h"

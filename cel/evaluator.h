@@ -1,8 +1,8 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
-#include <string_view>
 
 #include "cel/ast.h"
 #include "cel/context.h"

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "base/text.h"
 #include "cel/literal.h"

@@ -1,6 +1,5 @@
-#include <algorithm>
+#include <cstdint>
 #include <optional>
-#include <string>
 
 #include "cel/evaluator.h"
 #include "cel/library/lists.h"

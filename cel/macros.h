@@ -1,7 +1,5 @@
 #pragma once
 
-#include <span>
-#include <string>
 #include <string_view>
 
 #include "cel/ast.h"

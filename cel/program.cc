@@ -2,6 +2,7 @@
 
 #include <re2/re2.h>
 
+#include <cstdint>
 #include <string>
 #include <utility>
 

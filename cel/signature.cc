@@ -1,6 +1,7 @@
 #include "cel/signature.h"
 
-#include <utility>
+#include <cstdint>
+#include <span>
 #include <vector>
 
 #include "base/text.h"

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <compare>
 
 #include "cel/library/semver.h"
 #include "cel/opaque.h"

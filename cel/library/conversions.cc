@@ -1,9 +1,10 @@
 #include <array>
 #include <charconv>
-#include <cmath>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <span>
+#include <string_view>
 
 #include "base/text.h"
 #include "cel/context.h"

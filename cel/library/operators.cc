@@ -1,7 +1,7 @@
 #include <array>
-#include <cmath>
 #include <cstdint>
 #include <span>
+#include <string_view>
 
 #include "cel/context.h"
 #include "cel/function.h"

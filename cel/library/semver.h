@@ -1,7 +1,5 @@
 #pragma once
 
-#include <string_view>
-
 #include "cel/opaque.h"
 
 namespace mindgate::cel {

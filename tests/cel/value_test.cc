@@ -5,7 +5,6 @@
 #include <array>
 #include <cmath>
 #include <optional>
-#include <string>
 
 #include "cel/evaluating.h"
 #include "json/decode.h"

@@ -1,6 +1,8 @@
 // The operators of cel/library/libraries.h.
 #include <gtest/gtest.h>
 
+#include <string_view>
+
 #include "cel/evaluating.h"
 
 namespace mindgate {
