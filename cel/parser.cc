@@ -31,7 +31,7 @@ struct Operator {
 constexpr int kRelations = 1;
 constexpr int kSums = 2;
 constexpr int kProducts = 3;
-constexpr std::array kOperators{
+constexpr std::array kBinaryOperators{
     Operator{"==", "_==_", kRelations}, Operator{"!=", "_!=_", kRelations},
     Operator{"<", "_<_", kRelations},   Operator{"<=", "_<=_", kRelations},
     Operator{">", "_>_", kRelations},   Operator{">=", "_>=_", kRelations},
@@ -199,7 +199,7 @@ Node* Parser::ParseLogical(NodeKind kind, std::string_view sign) {
 
 const Operator* Parser::BinaryOperator(int level) const {
   if (token_.kind != Token::Kind::kSign && !token_.is_name("in")) return nullptr;
-  for (const Operator& known : kOperators) {
+  for (const Operator& known : kBinaryOperators) {
     if (known.level == level && known.sign == token_.text) return &known;
   }
   return nullptr;

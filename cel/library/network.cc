@@ -210,7 +210,7 @@ Value MaskedCidr(Context& context, Args args) {
   const Cidr& cidr = args[0].cidr();
   return Value::Of(context.Keep(Cidr{Masked(cidr.ip, cidr.prefix), cidr.prefix}));
 }
-Value PrefixLength(Context&, Args args) { return Value::OfInt(args[0].cidr().prefix); }
+Value PrefixOfCidr(Context&, Args args) { return Value::OfInt(args[0].cidr().prefix); }
 
 constexpr std::array kNetworks{
     Overload{"ip", "(string): net.IP", IpOf},
@@ -230,7 +230,7 @@ constexpr std::array kNetworks{
     Overload{"containsCIDR", "net.CIDR.(string): bool", ContainsCidrText},
     Overload{"ip", "net.CIDR.(): net.IP", IpOfCidr},
     Overload{"masked", "net.CIDR.(): net.CIDR", MaskedCidr},
-    Overload{"prefixLength", "net.CIDR.(): int", PrefixLength},
+    Overload{"prefixLength", "net.CIDR.(): int", PrefixOfCidr},
 };
 
 }  // namespace

@@ -87,9 +87,7 @@ Value LastIndexOfText(Context& context, Args args) {
 Value LastIndexOfTextFrom(Context& context, Args args) {
   const std::string_view text = args[0].text();
   const auto from = OffsetAt(context, text, args[2]);
-  if (!from || (*from == text.size() && !text.empty() && !args[1].text().empty())) {
-    return IndexOutOfRange(context, args[2].integer());
-  }
+  if (!from) return IndexOutOfRange(context, args[2].integer());
   return LastIndexUpTo(context, text, args[1].text(), *from);
 }
 

@@ -19,7 +19,7 @@ namespace {
 
 using testing::Evaluated;
 
-std::string Repeated(std::string_view text, size_t times) {
+std::string Times(std::string_view text, size_t times) {
   std::string out;
   for (size_t i = 0; i < times; ++i) out += text;
   return out;
@@ -136,12 +136,11 @@ TEST(CelProgram, EndsWhatGrowsTooMuch) {
   EXPECT_NE(Evaluated(lists + ".flatten(64)").find("than it may"), std::string::npos);
   EXPECT_NE(Evaluated("lists.range(1000000000)").find("than it may"), std::string::npos);
   EXPECT_NE(Evaluated("lists.range(3000).distinct()").find("than it may"), std::string::npos);
-  EXPECT_NE(
-      Evaluated("'" + Repeated("a", 20'000) + "'.replace('', '" + Repeated("b", 20'000) + "')")
-          .find("than it may"),
-      std::string::npos);
-  EXPECT_NE(Evaluated("'" + Repeated("a", 10'000) + "'.split('').map(x, '" +
-                      Repeated("(a|b)*", 600) + "' + x).all(p, 'a'.matches(p))")
+  EXPECT_NE(Evaluated("'" + Times("a", 20'000) + "'.replace('', '" + Times("b", 20'000) + "')")
+                .find("than it may"),
+            std::string::npos);
+  EXPECT_NE(Evaluated("'" + Times("a", 10'000) + "'.split('').map(x, '" + Times("(a|b)*", 600) +
+                      "' + x).all(p, 'a'.matches(p))")
                 .find("than it may"),
             std::string::npos);
 }
@@ -168,9 +167,9 @@ TEST(CelProgram, EndsWhatTakesLongBetweenSteps) {
 }
 
 TEST(CelProgram, EvaluatesTheDeepestTree) {
-  EXPECT_EQ(Evaluated(Repeated("[", 198) + "1" + Repeated("]", 198) + " == []"), "false");
-  EXPECT_EQ(Evaluated(Repeated("(1 + ", 198) + "1" + Repeated(")", 198)), "199");
-  EXPECT_EQ(Evaluated(Repeated("true ? 1 : ", 190) + "2"), "1");
+  EXPECT_EQ(Evaluated(Times("[", 198) + "1" + Times("]", 198) + " == []"), "false");
+  EXPECT_EQ(Evaluated(Times("(1 + ", 198) + "1" + Times(")", 198)), "199");
+  EXPECT_EQ(Evaluated(Times("true ? 1 : ", 190) + "2"), "1");
   std::string loops = "true";
   for (int i = 0; i < 60; ++i) loops = "[1].all(x, " + loops + ")";
   EXPECT_EQ(Evaluated(loops), "true");
