@@ -2,11 +2,8 @@
 
 #include <map>
 #include <nlohmann/json.hpp>
-#include <optional>
-#include <set>
 #include <utility>
 
-#include "audit/reports.h"
 #include "json/value.h"
 
 namespace mindgate::audit {
@@ -19,6 +16,10 @@ constexpr ReportFormat kFormats[] = {ReportFormat::kOpenReports, ReportFormat::k
 
 // Who writes the fields of reports (server-side apply).
 constexpr const char* kFieldManager = "mindgate-audit";
+
+std::string NameOf(const Json& report) {
+  return report.at("metadata").at("name").get<std::string>();
+}
 
 }  // namespace
 
@@ -51,7 +52,7 @@ kube::Answer<std::vector<ReportStore::Stored>> ReportStore::List(const kube::Res
 
 kube::Answer<void> ReportStore::Write(watcher::LeaderClient& client, const kube::Resource& resource,
                                       const std::string& ns, const Json& report) {
-  const std::string name = report.at("metadata").at("name").get<std::string>();
+  const std::string name = NameOf(report);
   const auto written =
       client.Apply(resource, ns, name, report, true, {.field_manager = kFieldManager});
   if (written) return {};
@@ -62,44 +63,66 @@ kube::Answer<void> ReportStore::Write(watcher::LeaderClient& client, const kube:
   return {};
 }
 
+// One after the other, since all of a namespace may be many.
+kube::Answer<std::set<std::string>> ReportStore::WriteChanged(watcher::LeaderClient& client,
+                                                              ReportFormat format,
+                                                              const std::string& ns,
+                                                              std::span<const Workload> workloads,
+                                                              const std::vector<Stored>& stored,
+                                                              Time now, Counts& counts) {
+  const kube::Resource resource = ReportResource(format, !ns.empty());
+  std::map<std::string, std::string> hashes;  // by name
+  for (const Stored& report : stored) hashes.emplace(report.name, report.hash);
+  std::set<std::string> names;
+  for (const Workload& workload : workloads) {
+    if (workload.judged.findings.empty() || workload.uid.empty()) continue;
+    const Json report = WorkloadReport(format, workload, now);
+    const std::string name = NameOf(report);
+    if (!names.insert(name).second) continue;
+    const auto found = hashes.find(name);
+    const Json& hash = report.at("metadata").at("annotations").at(kReportHash);
+    if (found != hashes.end() && hash == found->second) continue;
+    if (auto written = Write(client, resource, ns, report); !written) {
+      return tl::make_unexpected(written.error());
+    }
+    ++counts.written;
+  }
+  return names;
+}
+
+kube::Answer<void> ReportStore::DeleteOthers(watcher::LeaderClient& client,
+                                             const kube::Resource& resource, const std::string& ns,
+                                             const std::set<std::string>& names,
+                                             const std::vector<Stored>& stored, Counts& counts) {
+  for (const Stored& report : stored) {
+    if (names.contains(report.name)) continue;
+    auto deleted = client.DeleteReport(resource, ns, report.name, report.uid);
+    if (deleted) ++counts.deleted;
+    // Somebody else was faster.
+    const bool is_gone = !deleted && (deleted.error().reason == Reason::kNotFound ||
+                                      deleted.error().reason == Reason::kConflict);
+    if (!deleted && !is_gone) return deleted;
+  }
+  return {};
+}
+
 kube::Answer<ReportStore::Counts> ReportStore::Put(watcher::LeaderClient& client,
                                                    const std::string& ns,
-                                                   const std::vector<Workload>& workloads,
+                                                   std::span<const Workload> workloads,
                                                    bool complete, Time now) {
   Counts counts;
-  bool is_written = false;
   for (const ReportFormat format : kFormats) {
     const kube::Resource resource = ReportResource(format, !ns.empty());
     const auto stored = List(resource, ns, client.term());
     if (!stored && stored.error().reason == Reason::kNotFound) continue;
     if (!stored) return tl::make_unexpected(stored.error());
-    std::map<std::string, std::string> hashes;  // by name
-    for (const Stored& report : *stored) hashes.emplace(report.name, report.hash);
-    std::set<std::string> wanted;
-    for (const Workload& workload : workloads) {
-      if (is_written || workload.judged.findings.empty() || workload.uid.empty()) continue;
-      const Json report = WorkloadReport(format, workload, now);
-      const Json& metadata = report.at("metadata");
-      const std::string name = metadata.at("name").get<std::string>();
-      if (!wanted.insert(name).second) continue;
-      const auto found = hashes.find(name);
-      if (found != hashes.end() && metadata.at("annotations").at(kReportHash) == found->second) {
-        continue;
-      }
-      if (const auto written = Write(client, resource, ns, report); !written) {
-        return tl::make_unexpected(written.error());
-      }
-      ++counts.written;
+    const auto names = WriteChanged(client, format, ns, workloads, *stored, now, counts);
+    if (!names) return tl::make_unexpected(names.error());
+    if (complete) {
+      const auto deleted = DeleteOthers(client, resource, ns, *names, *stored, counts);
+      if (!deleted) return tl::make_unexpected(deleted.error());
     }
-    is_written = true;
-    for (const Stored& report : *stored) {
-      if (!complete || wanted.contains(report.name)) continue;
-      const auto deleted = client.DeleteReport(resource, ns, report.name, report.uid);
-      const bool is_gone = !deleted && (deleted.error().reason == Reason::kNotFound ||
-                                        deleted.error().reason == Reason::kConflict);
-      if (!deleted && !is_gone) return tl::make_unexpected(deleted.error());
-      if (deleted) ++counts.deleted;
-    }
+    workloads = {};  // the other format, where the cluster has both, gets none
   }
   return counts;
 }

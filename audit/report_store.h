@@ -1,12 +1,16 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "audit/audit.h"
+#include "audit/reports.h"
 #include "base/log.h"
 #include "base/time.h"
+#include "json/json.h"
 #include "kube/client.h"
 #include "watcher/frame/leader_client.h"
 
@@ -30,7 +34,7 @@ class ReportStore {
   // A report that the API server refuses is logged, and the others are written.
   // `ns`: empty for what is in no namespace.
   kube::Answer<Counts> Put(watcher::LeaderClient& client, const std::string& ns,
-                           const std::vector<Workload>& workloads, bool complete, Time now);
+                           std::span<const Workload> workloads, bool complete, Time now);
 
  private:
   struct Stored;
@@ -39,6 +43,15 @@ class ReportStore {
                                          const watcher::Term& term);
   kube::Answer<void> Write(watcher::LeaderClient& client, const kube::Resource& resource,
                            const std::string& ns, const json::Json& report);
+  // The names of all reports that there are to be.
+  kube::Answer<std::set<std::string>> WriteChanged(watcher::LeaderClient& client,
+                                                   ReportFormat format, const std::string& ns,
+                                                   std::span<const Workload> workloads,
+                                                   const std::vector<Stored>& stored, Time now,
+                                                   Counts& counts);
+  kube::Answer<void> DeleteOthers(watcher::LeaderClient& client, const kube::Resource& resource,
+                                  const std::string& ns, const std::set<std::string>& names,
+                                  const std::vector<Stored>& stored, Counts& counts);
 
   kube::Client& reader_;
   log::Logger& logger_;

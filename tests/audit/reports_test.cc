@@ -82,8 +82,8 @@ TEST(ReportsTest, TheWorstFindingsComeFirst) {
 TEST(ReportsTest, AReportIsBounded) {
   Workload chat = WrongChat();
   ReportedFinding long_one = Finding("long", FindingLevel::kDenied);
-  long_one.field = long_one.message = long_one.fix = std::string(100'000, 'x');
-  chat.judged.findings.assign(10'000, long_one);
+  long_one.field = long_one.message = long_one.fix = std::string(2 * 1024, 'x');
+  chat.judged.findings.assign(2 * kMaxWorkloadResults, long_one);
   const Json report = WorkloadReport(ReportFormat::kOpenReports, chat, kThen);
   EXPECT_EQ(report["results"].size(), kMaxWorkloadResults);
   EXPECT_LT(report.dump().size(), size_t{1} << 20);

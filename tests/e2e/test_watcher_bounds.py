@@ -387,14 +387,15 @@ def of_others(verb: str, what: str) -> Attempt:
     return attempt, "is forbidden"
 
 
-def of_kyverno(account: Account, verb: str, resource: str) -> str:
+def of_kyverno(verb: str, resource: str) -> Attempt:
     """On a report of somebody else."""
     full = f"{resource}.{REPORTS[resource][0].split('/')[0]}/of-kyverno"
-    if verb == "create":
-        return account.create(report(resource, "another", "kyverno"))
-    if verb == "patch":
-        return account.patch(full, "merge", {"metadata": {"labels": {"app.kubernetes.io/managed-by": "mindgate"}}})
-    return account.ask("delete", full)
+    attempts: dict[str, Callable[[Account], str]] = {
+        "create": lambda account: account.create(report(resource, "another", "kyverno")),
+        "patch": lambda account: account.patch(full, "merge", {"metadata": {"labels": {"app.kubernetes.io/managed-by": "mindgate"}}}),
+        "delete": lambda account: account.ask("delete", full),
+    }
+    return attempts[verb], ITS_REPORTS
 
 
 ATTEMPTS: dict[tuple[str, str, str], Attempt] = {
@@ -429,14 +430,18 @@ ATTEMPTS: dict[tuple[str, str, str], Attempt] = {
     ("watcher", "patch", "validatingwebhookconfigurations"): refused("its Namespace with another uid"),
     ("watcher", "update", "leases"): of_others("update", "lease/other"),
     ("watcher", "update", "secrets"): of_others("update", "secret/other"),
-    **{
-        ("watcher", verb, resource): (
-            lambda account, verb=verb, resource=resource: of_kyverno(account, verb, resource),
-            ITS_REPORTS,
-        )
-        for verb in ("create", "patch", "delete")
-        for resource in REPORTS
-    },
+    ("watcher", "create", "clusterpolicyreports"): of_kyverno("create", "clusterpolicyreports"),
+    ("watcher", "create", "clusterreports"): of_kyverno("create", "clusterreports"),
+    ("watcher", "create", "policyreports"): of_kyverno("create", "policyreports"),
+    ("watcher", "create", "reports"): of_kyverno("create", "reports"),
+    ("watcher", "delete", "clusterpolicyreports"): of_kyverno("delete", "clusterpolicyreports"),
+    ("watcher", "delete", "clusterreports"): of_kyverno("delete", "clusterreports"),
+    ("watcher", "delete", "policyreports"): of_kyverno("delete", "policyreports"),
+    ("watcher", "delete", "reports"): of_kyverno("delete", "reports"),
+    ("watcher", "patch", "clusterpolicyreports"): of_kyverno("patch", "clusterpolicyreports"),
+    ("watcher", "patch", "clusterreports"): of_kyverno("patch", "clusterreports"),
+    ("watcher", "patch", "policyreports"): of_kyverno("patch", "policyreports"),
+    ("watcher", "patch", "reports"): of_kyverno("patch", "reports"),
     ("uninstall", "patch", "nodes"): (lambda account: account.patch(*WRITES["its taint"]), ONLY_TAKES_TAINT),
     ("uninstall", "patch", "pods"): refused("the image of a Pod", ONLY_TAKES_GATE),
     ("test", "create", "configmaps"): (lambda account: create_for_good(account, config_map("x", {})), ONLY_DRY_RUNS),
