@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <span>
-#include <string>
 #include <string_view>
 
 #include "cel/value.h"
@@ -59,11 +58,5 @@ struct Node {
   std::span<const Candidate> candidates;  // of a call: what its arguments may be, in turn
   const Type* type = nullptr;
 };
-
-// Whether the node is a macro that walks over its first argument.
-bool IsComprehension(NodeKind kind);
-
-// The tree as text, for tests: "(_+_ 1 (select a b))".
-std::string Dump(const Node& node);
 
 }  // namespace mindgate::cel

@@ -56,11 +56,15 @@ Value CharAt(Context& context, Args args) {
   return Value::OfString(text.substr(*at, LengthOfCharacter(text.substr(*at))));
 }
 
-Value IndexFrom(Context& context, std::string_view text, std::string_view wanted, size_t from) {
-  if (!ChargeSearch(context, text, wanted)) return context.Stopped();
-  const size_t found = text.find(wanted, from);
+// The number of the character at an offset that a search found, or -1.
+Value CharacterAtOffset(std::string_view text, size_t found) {
   if (found == std::string_view::npos) return Value::OfInt(-1);
   return Value::OfInt(static_cast<int64_t>(CountCharacters(text.substr(0, found))));
+}
+
+Value IndexFrom(Context& context, std::string_view text, std::string_view wanted, size_t from) {
+  if (!ChargeSearch(context, text, wanted)) return context.Stopped();
+  return CharacterAtOffset(text, text.find(wanted, from));
 }
 
 Value IndexOfText(Context& context, Args args) {
@@ -75,9 +79,7 @@ Value IndexOfTextFrom(Context& context, Args args) {
 
 Value LastIndexUpTo(Context& context, std::string_view text, std::string_view wanted, size_t from) {
   if (!ChargeSearch(context, text, wanted)) return context.Stopped();
-  const size_t found = text.rfind(wanted, from);
-  if (found == std::string_view::npos) return Value::OfInt(-1);
-  return Value::OfInt(static_cast<int64_t>(CountCharacters(text.substr(0, found))));
+  return CharacterAtOffset(text, text.rfind(wanted, from));
 }
 
 Value LastIndexOfText(Context& context, Args args) {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "cel/tree_text.h"
 #include "cel/value.h"
 
 namespace mindgate {
@@ -22,13 +23,13 @@ TEST(CelAst, WritesLiterals) {
   for (const auto& row : rows) {
     cel::Node node;
     node.value = row.value;
-    EXPECT_EQ(cel::Dump(node), row.want);
+    EXPECT_EQ(testing::Dump(node), row.want);
   }
 }
 
 TEST(CelAst, KnowsWhatLoops) {
-  EXPECT_TRUE(cel::IsComprehension(cel::NodeKind::kFilter));
-  EXPECT_FALSE(cel::IsComprehension(cel::NodeKind::kBind));
+  EXPECT_TRUE(testing::IsComprehension(cel::NodeKind::kFilter));
+  EXPECT_FALSE(testing::IsComprehension(cel::NodeKind::kBind));
 }
 
 }  // namespace

@@ -4,21 +4,16 @@
 
 #include <string>
 
-#include "cel/ast.h"
 #include "cel/parser.h"
-#include "json/arena.h"
-#include "json/issues.h"
+#include "cel/tree_text.h"
 
 namespace mindgate {
 namespace {
 
 std::string Expanded(std::string_view text, bool blocks = false) {
-  json::Arena arena(1024);
-  json::Issues issues;
   cel::ParserOptions options;
   options.blocks = blocks;
-  const cel::Node* node = cel::Parse(text, options, arena, issues);
-  return node == nullptr ? json::Render(issues, "cel", text) : cel::Dump(*node);
+  return testing::Parsed(text, options);
 }
 
 TEST(CelMacros, BecomeNodes) {

@@ -4,19 +4,12 @@
 
 #include <string>
 
-#include "cel/ast.h"
-#include "json/arena.h"
-#include "json/issues.h"
+#include "cel/tree_text.h"
 
 namespace mindgate {
 namespace {
 
-std::string Parsed(std::string_view text) {
-  json::Arena arena(1024);
-  json::Issues issues;
-  const cel::Node* node = cel::Parse(text, {}, arena, issues);
-  return node == nullptr ? json::Render(issues, "cel", text) : cel::Dump(*node);
-}
+using testing::Parsed;
 
 TEST(CelParser, BuildsTrees) {
   const struct {

@@ -10,6 +10,7 @@
 #include "cel/environment.h"
 #include "cel/parser.h"
 #include "cel/program.h"
+#include "cel/tree_text.h"
 #include "cel/value.h"
 #include "fuzz/require.h"
 #include "json/arena.h"
@@ -71,7 +72,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   json::Issues issues;
   const cel::Node* node = cel::Parse(expression, {}, arena, issues);
   Require((node == nullptr) != issues.empty());
-  if (node != nullptr) Require(!cel::Dump(*node).empty() && node->depth <= cel::kMostDeep);
+  if (node != nullptr) Require(!testing::Dump(*node).empty() && node->depth <= cel::kMostDeep);
 
   for (const bool check_types : {true, false}) {
     const auto program = cel::Compile(expression, EnvironmentOf(check_types));
