@@ -15,6 +15,8 @@ from typing import Any, TypeVar
 
 HERE = pathlib.Path(__file__).resolve().parent
 REPOSITORY = HERE.parent.parent
+# Not on the cluster from the beginning, as the CRDs of PolicyReports are.
+OPEN_REPORT_CRDS = REPOSITORY / "tests/fixtures/crds/open-reports"
 sys.path.append(str(REPOSITORY / "tests" / "support"))
 CRDS = REPOSITORY / "tests" / "fixtures" / "crds"
 MANIFESTS = REPOSITORY / "tests" / "fixtures" / "manifests"
@@ -157,6 +159,18 @@ class Cluster:
         return self.run(
             "helm", *self._in_namespace(), *arguments, input=input, check=check, seconds=seconds
         )
+
+    def stop_container(self, pod: str) -> None:
+        """As the kubelet does, by SIGTERM: the program has to end with exit code 0. The container is then started again."""
+
+        def status() -> dict[str, Any]:
+            return self.get("pod", pod)["status"]["containerStatuses"][0]
+
+        before = status()["restartCount"]
+        self.control("kill-container", pod, self.namespace, "TERM")
+        wait_for(lambda: status()["restartCount"] > before, f"the container of {pod} to be started again")
+        ended = status()["lastState"]["terminated"]
+        assert ended["exitCode"] == 0, f"{pod} ended with {ended}"
 
     def control(
         self, *arguments: object, check: bool = True, seconds: float = 500

@@ -143,18 +143,6 @@ class Release:
                     series[name] = series.get(name, 0) + float(value)
         return series
 
-    def stop_container(self, pod: str) -> None:
-        """As the kubelet does, by SIGTERM: the program has to end with exit code 0. The container is then started again."""
-
-        def status() -> dict[str, Any]:
-            return self.cluster.get("pod", pod)["status"]["containerStatuses"][0]
-
-        before = status()["restartCount"]
-        self.cluster.control("kill-container", pod, self.cluster.namespace, "TERM")
-        wait_for(lambda: status()["restartCount"] > before, f"the container of {pod} to be started again")
-        ended = status()["lastState"]["terminated"]
-        assert ended["exitCode"] == 0, f"{pod} ended with {ended}"
-
     def configuration(self, kind: str) -> dict[str, Any]:
         return self.cluster.get(f"{kind}webhookconfiguration", NAME)
 

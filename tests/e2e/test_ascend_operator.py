@@ -98,19 +98,11 @@ class Operator:
     def stop(self) -> None:
         """By SIGTERM, after which it has to end with exit code 0. Nothing is left of it but its namespace."""
         for pod in self.cluster.items("pods", "--selector", f"app={ACCOUNT}"):
-            self.end(pod["metadata"]["name"])
+            [status] = pod["status"]["containerStatuses"]
+            assert status["restartCount"] == 0, f"ascend-operator has ended by itself: {status}"
+            self.cluster.stop_container(pod["metadata"]["name"])
         self.cluster.kubectl("scale", f"deployment/{ACCOUNT}", "--replicas=0")
         wait_for(lambda: not self.cluster.items("pods"), "ascend-operator to end", every=0.2)
-
-    def end(self, pod: str) -> None:
-        def status() -> Object:
-            return self.cluster.get("pod", pod)["status"]["containerStatuses"][0]
-
-        before = status()["restartCount"]
-        assert before == 0, f"ascend-operator has ended by itself: {status()}"
-        self.cluster.control("kill-container", pod, NAMESPACE, "TERM")
-        wait_for(lambda: status()["restartCount"] > before, "the operator to be started again", every=0.2)
-        assert status()["lastState"]["terminated"]["exitCode"] == 0
 
     def uninstall(self) -> None:
         self.cluster.kubectl("delete", "clusterrole,clusterrolebinding", ACCOUNT)

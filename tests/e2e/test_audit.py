@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from e2e import REPOSITORY, Cluster, wait_for
+from e2e import OPEN_REPORT_CRDS, Cluster, wait_for
 from release import PROGRAM, Release
 from workloads import MAKERS, dashed
 
@@ -103,7 +103,6 @@ def test_who_has_rights_in_one_namespace(before_mindgate: Cluster) -> None:
 
 POLICY_REPORTS = "policyreports.wgpolicyk8s.io"
 OPEN_REPORTS = "reports.openreports.io"
-OPEN_REPORT_CRDS = REPOSITORY / "tests/fixtures/crds/open-reports"
 
 
 def reported(cluster: Cluster, resource: str) -> dict[tuple[str, str], set[str]]:

@@ -236,7 +236,7 @@ def test_a_stopped_leader_ends_in_order(cluster: Cluster, enforcing: Release) ->
     """The kubelet ends its container while instances start."""
     cluster.create([rule((1, 1)), instances("prefill", "prefill", 3), instances("decode", "decode", 1)])
     wait_for(lambda: len(pods(cluster)) == 4, "the pods to be made")
-    enforcing.stop_container(leader(enforcing))
+    enforcing.cluster.stop_container(leader(enforcing))
     wait_for(lambda: running(cluster) == (1, 1), "the shape to run under another leader", 150)
     assert held(cluster) == (2, 0)
     enforcing.wait_ready()

@@ -115,7 +115,7 @@ def test_stopped_container(cluster: Cluster, mindgate: Release) -> None:
     [first, _] = mindgate.pod_names()
 
     def stop() -> None:
-        mindgate.stop_container(first)
+        mindgate.cluster.stop_container(first)
         mindgate.wait_ready()
 
     undisturbed(cluster, stop)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 import yaml
-from e2e import REPOSITORY, Cluster, wait_for
+from e2e import OPEN_REPORT_CRDS, REPOSITORY, Cluster, wait_for
 from release import CHART, PROGRAM
 
 Object = dict[str, Any]
@@ -29,7 +29,6 @@ REPORTS = {
     "reports": ("openreports.io/v1alpha1", "Report"),
     "clusterreports": ("openreports.io/v1alpha1", "ClusterReport"),
 }
-OPEN_REPORT_CRDS = REPOSITORY / "tests/fixtures/crds/open-reports"
 PARTS = ("watcher-rbac", "watcher-policy", "mutating-webhook", "validating-webhook", "uninstall", "tests/doctor")
 RUNS = ("Job", "Pod")  # of hooks; here their accounts are asked about
 CONFIGURATION = "validatingwebhookconfiguration/probe-mindgate"
