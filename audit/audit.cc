@@ -153,9 +153,7 @@ class Auditor {
     const Value* metadata = json::Find(object, "metadata");
     const Value* controller = schemas::ControllerOf(metadata);
     const std::string ns = json::TextAt(metadata, {"namespace"});
-    if (controller != nullptr &&
-        schemas::Makes(schemas::GroupOf(json::TextAt(*controller, {"apiVersion"})),
-                       json::TextAt(*controller, {"kind"}), kind)) {
+    if (IsMade(kind, object)) {
       if (kind != Kind::kPod) {
         owners_[{ns, std::string(schemas::KindName(kind)) + "/" +
                          json::TextAt(metadata, {"name"})}] = OwnerTitle(*controller);

@@ -11,7 +11,6 @@
 #include "audit/collections.h"
 #include "base/thread.h"
 #include "json/value.h"
-#include "schemas/raw_objects.h"
 #include "watcher/frame/watch_fault.h"
 
 namespace mindgate::audit {
@@ -38,14 +37,6 @@ uint64_t HashOf(const Value& object) {
   return std::hash<std::string>()(text);
 }
 
-// Made by a controller that mindgate knows: what made it is audited instead.
-bool IsMade(const Value& object, Kind kind) {
-  const Value* const controller = schemas::ControllerOf(json::Find(object, "metadata"));
-  return controller != nullptr &&
-         schemas::Makes(schemas::GroupOf(json::TextAt(*controller, {"apiVersion"})),
-                        json::TextAt(*controller, {"kind"}), kind);
-}
-
 }  // namespace
 
 Changes::Changes(kube::Client& client, kube::Sleeper& sleeper, const Clock& clock,
@@ -62,46 +53,47 @@ Changes::Changes(kube::Client& client, kube::Sleeper& sleeper, const Clock& cloc
 }
 
 Changes::Informer::Options Changes::NamespaceOptions() const {
-  Informer::Options options;
-  options.selection = {
-      .resource = kube::resources::kNamespaces, .fields = MetadataFields(), .metadata_only = true};
+  Informer::Options options = Following(kube::resources::kNamespaces);
   if (!options_.ns.empty()) options.selection.field_selector = "metadata.name=" + options_.ns;
   options.project = [](const Value& object) { return std::optional(HashOf(object)); };
-  options.changed = [this](const std::string& key, const uint64_t* before, const uint64_t* after) {
-    if (before != nullptr && after != nullptr && *before == *after) return;
-    options_.changed(key.substr(1));
-  };
-  options.failed = watcher::WarnOfWatchFaults(logger_, "namespaces");
   options.seed = options_.seed;
   return options;
 }
 
 Changes::Informer::Options Changes::KindOptions(const schemas::KindInfo& info) const {
+  Informer::Options options = Following(ResourceOf(info));
+  options.project = [kind = info.kind](const Value& object) {
+    return IsMade(kind, object) ? std::nullopt : std::optional(HashOf(object));
+  };
+  options.seed = options_.seed + static_cast<uint64_t>(info.kind);
+  return options;
+}
+
+Changes::Informer::Options Changes::Following(const kube::Resource& resource) const {
   Informer::Options options;
-  options.selection = {.resource = ResourceOf(info),
-                       .ns = info.cluster_scoped ? std::string() : options_.ns,
+  options.selection = {.resource = resource,
+                       .ns = resource.namespaced ? options_.ns : std::string(),
                        .fields = MetadataFields(),
                        .metadata_only = true};
-  options.project = [kind = info.kind](const Value& object) {
-    return IsMade(object, kind) ? std::nullopt : std::optional(HashOf(object));
-  };
-  options.changed = [this](const std::string& key, const uint64_t* before, const uint64_t* after) {
+  const bool of_namespaces = resource == kube::resources::kNamespaces;
+  options.changed = [this, of_namespaces](const std::string& key, const uint64_t* before,
+                                          const uint64_t* after) {
     if (before != nullptr && after != nullptr && *before == *after) return;
-    options_.changed(key.substr(0, key.find('/')));
+    const size_t slash = key.find('/');
+    options_.changed(of_namespaces ? key.substr(slash + 1) : key.substr(0, slash));
   };
-  options.failed = [warn = watcher::WarnOfWatchFaults(logger_, std::string(info.plural))](
+  options.failed = [warn = watcher::WarnOfWatchFaults(logger_, resource.plural)](
                        const kube::Fault& fault, std::chrono::milliseconds pause) {
     // Few clusters have all kinds.
     if (fault.reason != kube::Reason::kNotFound) warn(fault, pause);
   };
-  options.seed = options_.seed + static_cast<uint64_t>(info.kind);
   return options;
 }
 
 void Changes::SubscribeTo(watcher::PodInformer& pods) const {
   using Namespace = std::string;
   const auto project = [](const Value& pod) {
-    return IsMade(pod, Kind::kPod)
+    return IsMade(Kind::kPod, pod)
                ? nullptr
                : std::make_shared<const Namespace>(json::TextAt(pod, {"metadata", "namespace"}));
   };

@@ -44,6 +44,8 @@ class Changes {
  private:
   using Informer = kube::Informer<uint64_t>;  // a hash
 
+  // Without what is kept of an object, and the seed.
+  Informer::Options Following(const kube::Resource& resource) const;
   Informer::Options NamespaceOptions() const;
   Informer::Options KindOptions(const schemas::KindInfo& info) const;
   void SubscribeTo(watcher::PodInformer& pods) const;

@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "schemas/names.h"
+#include "schemas/raw_objects.h"
 #include "schemas/workload.h"
 
 namespace mindgate::audit {
@@ -111,6 +112,13 @@ std::vector<std::string> KindNames() {
   std::sort(names.begin(), names.end());
   names.erase(std::unique(names.begin(), names.end()), names.end());
   return names;
+}
+
+bool IsMade(Kind kind, const Value& object) {
+  const Value* const controller = schemas::ControllerOf(json::Find(object, "metadata"));
+  return controller != nullptr &&
+         schemas::Makes(schemas::GroupOf(json::TextAt(*controller, {"apiVersion"})),
+                        json::TextAt(*controller, {"kind"}), kind);
 }
 
 bool HasEnded(Kind kind, const Value& object) {

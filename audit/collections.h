@@ -38,6 +38,9 @@ schemas::KindSet KindsNamed(std::string_view name);
 // "ascendjobs", "deployments" and so on, each once: what KindsNamed takes.
 std::vector<std::string> KindNames();
 
+// Whether a controller that mindgate knows made the object: what made it is judged instead.
+bool IsMade(schemas::Kind kind, const json::Value& object);
+
 // Whether nothing of the object runs any more, and nothing will: a Pod that ended, a job that is
 // complete or has failed.
 bool HasEnded(schemas::Kind kind, const json::Value& object);

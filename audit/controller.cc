@@ -1,7 +1,7 @@
 #include "audit/controller.h"
 
-#include <algorithm>
 #include <chrono>
+#include <functional>
 #include <thread>
 #include <utility>
 
@@ -35,6 +35,13 @@ class ClusterScopedObjects final : public ObjectSource {
  private:
   LiveObjects& all_;
 };
+
+// When a namespace is due for the second time: anywhere within the interval, so that all of them
+// are spread over it.
+std::chrono::seconds SpreadOver(std::chrono::seconds interval, const std::string& ns) {
+  const std::chrono::seconds room = interval - kLeastPause;
+  return kLeastPause + room * static_cast<int64_t>(std::hash<std::string>()(ns) % 1000) / 1000;
+}
 
 }  // namespace
 
@@ -96,14 +103,8 @@ ReconcileResult Controller::Reconcile(const NamespaceKey& key, const Term& term)
   ReconcileResult result = AuditNamespace(key.ns, *config, term);
   const Clock::Instant ended = clock_.Now();
   if (!result.failed) {
-    // The first time anywhere within the interval, so that namespaces are spread over it.
-    const double part = last != audited_.end()
-                            ? 1.0
-                            : static_cast<double>(std::hash<std::string>()(key.ns) % 1000) / 1000.0;
-    const std::chrono::milliseconds interval = config->audit.interval;
-    result.requeue_after =
-        kLeastPause + std::chrono::milliseconds(static_cast<int64_t>(
-                          part * static_cast<double>((interval - kLeastPause).count())));
+    const std::chrono::seconds interval = config->audit.interval;
+    result.requeue_after = last != audited_.end() ? interval : SpreadOver(interval, key.ns);
     audited_[key.ns] = began;
   }
   const auto took = std::chrono::ceil<std::chrono::milliseconds>(ended - began);

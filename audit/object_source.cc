@@ -37,7 +37,11 @@ kube::Answer<void> LiveObjects::ForEach(const kube::Resource& resource,
     rows_.Clear();
     listing.item(WithKind(object, api_version, resource.kind, rows_));
   };
-  const auto listed = client_.ListAll(resource, resource.namespaced ? ns_ : std::string(), {},
+  kube::ListOptions options;
+  if (resource == kube::resources::kNamespaces && !ns_.empty()) {
+    options.field_selector = "metadata.name=" + ns_;
+  }
+  const auto listed = client_.ListAll(resource, resource.namespaced ? ns_ : std::string(), options,
                                       nullptr, named, stop_);
   if (!listed) return tl::make_unexpected(listed.error());
   return {};

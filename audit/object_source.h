@@ -28,7 +28,7 @@ class ObjectSource {
 class LiveObjects final : public ObjectSource {
  public:
   // `client` must outlive it. `ns`: empty for all namespaces. Collections that have none are read
-  // whole.
+  // whole, but for that of namespaces.
   LiveObjects(kube::Client& client, std::string ns, std::stop_token stop = {})
       : client_(client), ns_(std::move(ns)), stop_(std::move(stop)) {}
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "json/value.h"
+#include "schemas/raw_objects.h"
 
 namespace mindgate::audit {
 namespace {
@@ -43,7 +44,7 @@ kube::Answer<std::vector<ReportStore::Stored>> ReportStore::List(const kube::Res
           }};
   const auto listed = reader_.ListAll(
       resource, ns,
-      {.label_selector = std::string(kManagedBy) + "=" + std::string(kReportManager),
+      {.label_selector = std::string(schemas::kManagedBy) + "=" + std::string(kReportManager),
        .metadata_only = true},
       nullptr, listing, term.ended());
   if (!listed) return tl::make_unexpected(listed.error());

@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "schemas/config_load.h"
+#include "schemas/raw_objects.h"
 
 namespace mindgate::audit {
 namespace {
@@ -102,7 +103,7 @@ Json ReportObject(ReportFormat format, const std::string& ns, const std::string&
     Json& count = summary[result.at("result").get<std::string>()];
     count = count.get<int64_t>() + 1;
   }
-  Json metadata = {{"name", name}, {"labels", {{kManagedBy, kReportManager}}}};
+  Json metadata = {{"name", name}, {"labels", {{schemas::kManagedBy, kReportManager}}}};
   if (!ns.empty()) metadata["namespace"] = ns;
   return {{"apiVersion", resource.api_version()},
           {"kind", resource.kind},

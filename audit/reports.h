@@ -20,8 +20,7 @@ enum class ReportFormat : uint8_t { kOpenReports, kPolicyReports };
 // A report about what is in a namespace, or about what is in none.
 kube::Resource ReportResource(ReportFormat format, bool namespaced);
 
-// A label of every report, and its value.
-inline constexpr std::string_view kManagedBy = "app.kubernetes.io/managed-by";
+// Every report has the label schemas::kManagedBy with this value.
 inline constexpr std::string_view kReportManager = "mindgate";
 // An annotation of WorkloadReport: equal where all but the time is.
 inline constexpr std::string_view kReportHash = "mindgate.io/report-hash";

@@ -2,6 +2,8 @@
 
 #include <string_view>
 
+#include "schemas/raw_objects.h"
+
 // The words by which the objects of an application are found, ours and those of the frameworks.
 namespace mindgate::deploy {
 
@@ -9,9 +11,9 @@ namespace mindgate::deploy {
 inline constexpr const char* kFieldManager = "mindgate-deploy";
 
 // On every object that `mindgate deploy` makes.
-inline constexpr std::string_view kManagedBy = "app.kubernetes.io/managed-by";  // kFieldManager
-inline constexpr std::string_view kInstance = "app.kubernetes.io/instance";     // the application
-inline constexpr std::string_view kFrameworkLabel = "mindgate.io/framework";    // "ome"
+using schemas::kManagedBy;                                                    // kFieldManager
+inline constexpr std::string_view kInstance = "app.kubernetes.io/instance";   // the application
+inline constexpr std::string_view kFrameworkLabel = "mindgate.io/framework";  // "ome"
 // An annotation, "llm/chat". Labels of a custom resource are copied to what controllers make of it;
 // this and the lack of a controller say that the object itself was written.
 inline constexpr std::string_view kApplication = "mindgate.io/application";

@@ -10,6 +10,9 @@
 // What is read of objects as the API server has them, without a view.
 namespace mindgate::schemas {
 
+// A label of Kubernetes: which tool made the object.
+inline constexpr std::string_view kManagedBy = "app.kubernetes.io/managed-by";
+
 // What follows a generateName until the API server has chosen the name: five characters.
 inline constexpr std::string_view kGeneratedSuffix = "*****";
 

@@ -69,6 +69,7 @@ TEST_F(Objects, OfTheApiServerHaveTheirKind) {
   EXPECT_EQ(Read(one, runtimes),
             std::vector<std::string>{"ome.io/v1beta1 ClusterServingRuntime /llama"})
       << "what is in no namespace is read all the same";
+  EXPECT_EQ(Read(one, resources::kNamespaces), std::vector<std::string>{"v1 Namespace /train"});
   server.Forbid("list", "pods");
   EXPECT_EQ(Read(all, resources::kPods), std::vector<std::string>{"Forbidden"});
   EXPECT_EQ(Read(all, ResourceOf(schemas::InfoOf(schemas::Kind::kAscendJob))),

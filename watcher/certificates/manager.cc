@@ -6,6 +6,7 @@
 
 #include "certs/base64.h"
 #include "certs/pem.h"
+#include "schemas/raw_objects.h"
 
 namespace mindgate::watcher {
 namespace {
@@ -150,7 +151,7 @@ Answer<void> CertificateManager::Write(const Stored& stored, const certs::State&
               {"metadata",
                {{"name", options_.secret},
                 {"namespace", options_.ns},
-                {"labels", {{"app.kubernetes.io/managed-by", "mindgate"}}}}}};
+                {"labels", {{schemas::kManagedBy, "mindgate"}}}}}};
   }
   // Other data is kept; a Secret is small enough to be written whole.
   Json& data = secret["data"];
