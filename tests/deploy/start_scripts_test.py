@@ -4,29 +4,33 @@ they were called, and end as the test asks."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pathlib
 import signal
 import subprocess
+import sys
 import tempfile
 import unittest
 
 import yaml
 
 BINARY = os.environ["MINDGATE_BINARY"]
-# Writes its arguments and devices, then ends with CODE_PORT, or waits until it is asked to end.
-VLLM = """#!/bin/bash
-port=$(printf '%s\\n' "$@" | grep -A 1 -x -e --port | tail -n 1)
-{ printf '%s\\n' "devices=${ASCEND_RT_VISIBLE_DEVICES:-}" "$@"; } >"$CALLS/$port.new"
-code=CODE_$port
-if [ -n "${!code:-}" ]; then
-  mv "$CALLS/$port.new" "$CALLS/$port"
-  exit "${!code}"
-fi
-sleep infinity &
-trap 'touch "$CALLS/$port.ended"; kill $!; exit 0' TERM
-mv "$CALLS/$port.new" "$CALLS/$port"
-wait $!
+# Writes its arguments and devices, then ends with CODE_PORT, or waits until it is asked to end. It has no child that could stay
+# when it is ended at any moment.
+VLLM = f"""#!{sys.executable} -S
+import os, pathlib, signal, sys
+port = sys.argv[sys.argv.index("--port") + 1]
+calls = pathlib.Path(os.environ["CALLS"])
+signal.pthread_sigmask(signal.SIG_BLOCK, {{signal.SIGTERM}})
+written = calls / f"{{port}}.new"
+written.write_text("\\n".join(["devices=" + os.environ.get("ASCEND_RT_VISIBLE_DEVICES", ""), *sys.argv[1:]]) + "\\n")
+written.rename(calls / port)
+code = os.environ.get(f"CODE_{{port}}")
+if code:
+    sys.exit(int(code))
+signal.sigwait({{signal.SIGTERM}})
+(calls / f"{{port}}.ended").touch()
 """
 PYTHON = """#!/bin/bash
 printf '%s\\n' "$@" >"$CALLS/proxy"
@@ -65,7 +69,17 @@ class StartScriptsTest(unittest.TestCase):
 
     def start(self, script: str, **environment: str) -> subprocess.Popen[str]:
         values = {"PATH": f"{self.folder}:{os.environ['PATH']}", "CALLS": str(self.folder), **environment}
-        return subprocess.Popen(["bash", self.folder / script], env=values, stderr=subprocess.PIPE, text=True)
+        command = ["bash", self.folder / script]
+        process = subprocess.Popen(command, env=values, stderr=subprocess.PIPE, text=True, start_new_session=True)
+        self.addCleanup(self.end_group, process)
+        return process
+
+    @staticmethod
+    def end_group(process: subprocess.Popen[str]) -> None:
+        """Whatever still runs of it: ctest waits for all that hold its output."""
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
 
     def ended(self, process: subprocess.Popen[str]) -> tuple[int, str]:
         _, errors = process.communicate(timeout=60)
@@ -78,8 +92,9 @@ class StartScriptsTest(unittest.TestCase):
         arguments = self.called(name)
         return arguments[arguments.index(flag) + 1]
 
-    def await_calls(self, *names: str) -> None:
+    def await_calls(self, process: subprocess.Popen[str], *names: str) -> None:
         while not all((self.folder / name).exists() for name in names):
+            self.assertIsNone(process.poll(), f"ended before it had called {', '.join(names)}")
             os.sched_yield()
 
     def test_a_crash_of_one_rank_is_the_exit_code_of_the_pod(self) -> None:
@@ -94,7 +109,7 @@ class StartScriptsTest(unittest.TestCase):
 
     def test_it_ends_its_servers_when_it_is_asked_to(self) -> None:
         process = self.start("start_server.sh", **SERVER, DISTRIBUTED_DP="true")
-        self.await_calls("8080", "8081", "8082", "8083")
+        self.await_calls(process, "8080", "8081", "8082", "8083")
         process.send_signal(signal.SIGTERM)
         self.assertEqual(self.ended(process), (0, ""))
         for port in range(8080, 8084):
@@ -102,7 +117,7 @@ class StartScriptsTest(unittest.TestCase):
 
     def test_each_rank_is_a_server_with_its_devices(self) -> None:
         process = self.start("start_server.sh", **SERVER, DISTRIBUTED_DP="true", POD_GROUP_SIZE="2", POD_GROUP_INDEX="1", VLLM_ARGS="--seed 7")
-        self.await_calls("8080", "8081")
+        self.await_calls(process, "8080", "8081")
         process.send_signal(signal.SIGTERM)
         self.ended(process)
         self.assertEqual(self.called("8081")[0], "devices=2,3")
@@ -115,7 +130,7 @@ class StartScriptsTest(unittest.TestCase):
 
     def test_other_pods_of_an_instance_have_no_server_of_their_own(self) -> None:
         process = self.start("start_server.sh", **SERVER, POD_GROUP_SIZE="2", POD_GROUP_INDEX="1")
-        self.await_calls("8080")
+        self.await_calls(process, "8080")
         process.send_signal(signal.SIGTERM)
         self.ended(process)
         self.assertIn("--headless", self.called("8080"))
