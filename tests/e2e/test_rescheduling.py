@@ -4,7 +4,6 @@ what faults take away. What MindCluster's components report is written by the te
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
 from collections.abc import Callable, Iterator
@@ -12,6 +11,7 @@ from typing import Any
 
 import pytest
 from e2e import Cluster, CommandFailed, wait_for
+from nodes import node_without_kubelet
 from release import PROGRAM, Release, deployment
 from test_cluster import volcano_job
 from test_doctor import failed
@@ -139,6 +139,8 @@ def test_a_chip_of_a_deployment(cluster: Cluster, restarting: Release, report: R
     assert set(uids(found)) - {victim} < set(uids(now))
     wait_for(lambda: "JobRestarted" in reasons(cluster), "the Event")
     wait_for(lambda: restarting.watcher_series(steps) == {step: count + 1 for step, count in before.items()}, "five steps")
+    why = cluster.run(PROGRAM, "why", "deployment/chat", "-n", cluster.namespace, "-o", "name", check=False)
+    assert "restarted-by-mindgate" in why.stdout.split(), why.stdout + why.stderr
 
 
 def test_a_machine_of_a_job_whose_pods_go_together(cluster: Cluster, restarting: Release, report: Report) -> None:
@@ -178,23 +180,6 @@ def test_a_node_that_is_lost(cluster: Cluster, restarting: Release, report: Repo
     cluster.create({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec})
     wait_for(lambda: "stuck" not in {pod["metadata"]["name"] for pod in cluster.items("pods")}, "the pod to go")
     assert set(uids(found)) == set(uids(pods(cluster)))
-
-
-@contextlib.contextmanager
-def node_without_kubelet(cluster: Cluster) -> Iterator[Callable[[str], None]]:
-    """Node "lost", Ready; what it yields sets that condition."""
-
-    def set_ready(status: str) -> None:
-        ready = [{"type": "Ready", "status": status, "reason": "Test", "message": ""}]
-        patch = json.dumps({"status": {"conditions": ready}})
-        cluster.kubectl("patch", "node", "lost", "--subresource=status", "--type=merge", "-p", patch)
-
-    cluster.create({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "lost"}})
-    try:
-        set_ready("True")
-        yield set_ready
-    finally:
-        cluster.kubectl("delete", "node", "lost")
 
 
 def put_on_lost_node(cluster: Cluster, name: str, of: dict[str, Any], labels: dict[str, str], grace: int = 30) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from e2e import NPU, Cluster, wait_for
+from nodes import nodes_with
 from release import PROGRAM
 from test_cluster import NPU_NODES, REAL_NODE, hello_pod_spec
 
@@ -240,17 +241,6 @@ def test_gates(cluster: Cluster) -> None:
     # Where no watcher of mindgate runs, that comes first.
     assert first(held) in ("gate-without-watcher", "held-by-rule")
     assert held["gates"] == {GATE: 1}
-
-
-@contextlib.contextmanager
-def nodes_with(cluster: Cluster, undo: list[tuple[str, ...]], *do: tuple[str, ...]) -> Iterator[None]:
-    try:
-        for each in do:
-            cluster.kubectl(*each)
-        yield
-    finally:
-        for each in undo:
-            cluster.kubectl(*each, check=False)
 
 
 def test_nodes(cluster: Cluster) -> None:
