@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 
+#include "cel/environment.h"
 #include "cel/opaque.h"
 #include "cel/value.h"
 #include "json/arena.h"
@@ -20,8 +21,6 @@ class RE2;
 }
 
 namespace mindgate::cel {
-
-class TimeZones;
 
 // What one evaluation may cost.
 struct Limits {
@@ -40,12 +39,13 @@ using Patterns = std::map<std::string, std::shared_ptr<const re2::RE2>, std::les
 class Context {
  public:
   Context(json::Arena& arena, const Limits& limits, const Patterns& patterns,
-          const TimeZones* zones = nullptr)
+          const TimeZones* zones = nullptr, Dialect dialect = Dialect::kKubernetes)
       : arena_(arena),
         limits_(limits),
         memory_before_(arena.used()),
         patterns_(patterns),
-        zones_(zones) {}
+        zones_(zones),
+        dialect_(dialect) {}
 
   // Takes so many steps. False when there are no more: every evaluation then ends with the fault
   // of the limit.
@@ -95,6 +95,7 @@ class Context {
 
   const Patterns& patterns() const { return patterns_; }
   const TimeZones* zones() const { return zones_; }
+  bool follows_kubernetes() const { return dialect_ == Dialect::kKubernetes; }
 
  private:
   enum class Reason { kSteps, kMemory, kDepth };
@@ -112,6 +113,7 @@ class Context {
   const size_t memory_before_;
   const Patterns& patterns_;
   const TimeZones* zones_;
+  const Dialect dialect_;
   uint64_t spent_ = 0;
   Fault limit_;
   bool stopped_ = false;

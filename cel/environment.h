@@ -1,11 +1,16 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
 namespace mindgate::cel {
 
 class TimeZones;
+
+// Where the API server answers otherwise than the specification of the language (docs/cel.md lists
+// it): which of them is followed. tests/oracle/cel has the answers of both.
+enum class Dialect : uint8_t { kKubernetes, kSpecification };
 
 // A variable that expressions may name. A name with dots ("variables.replicas") is one variable.
 struct Variable {
@@ -27,7 +32,8 @@ struct Environment {
   std::vector<Declaration> functions{};
   std::string container{};  // names are looked for in this namespace and those around it first
   bool check_types = true;  // false: faults of types and names come when it is evaluated
-  bool blocks = false;      // cel.block and what belongs to it
+  Dialect dialect = Dialect::kKubernetes;
+  bool blocks = false;                    // cel.block and what belongs to it
   const TimeZones* time_zones = nullptr;  // outlives the program; none: only UTC and offsets
 };
 

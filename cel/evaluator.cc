@@ -182,6 +182,7 @@ Value Evaluator::Select(const Node& node) {
   if (optional && operand.optional() == nullptr) return operand;
   const Value& inner = optional ? *operand.optional() : operand;
   if (!inner.is_map()) {
+    if ((optional || node.is_optional) && context_.follows_kubernetes()) return Context::None();
     return context_.Fail({"no such key: a value of type ", NameOf(inner.kind()),
                           " has no members, such as '", node.name, "'"});
   }
@@ -201,6 +202,7 @@ Value Evaluator::Has(const Node& node) {
   if (optional && operand.optional() == nullptr) return Value::OfBool(false);
   const Value& inner = optional ? *operand.optional() : operand;
   if (!inner.is_map()) {
+    if (context_.follows_kubernetes()) return Value::OfBool(false);
     return context_.Fail(
         {"a value of type ", NameOf(inner.kind()), " has no members, such as '", select.name, "'"});
   }
@@ -215,9 +217,13 @@ Value Evaluator::Index(const Node& node) {
   const bool optional = operand.kind() == Kind::kOptional;
   if (optional && operand.optional() == nullptr) return operand;
   const Value& inner = optional ? *operand.optional() : operand;
+  const bool may_miss = optional || node.is_optional;
+  if (may_miss && !inner.is_map() && !inner.is_list() && context_.follows_kubernetes()) {
+    return Context::None();
+  }
   const auto item = ItemOf(context_, inner, index);
   if (item && item->is_error()) return *item;
-  if (optional || node.is_optional) return item ? context_.Some(*item) : Context::None();
+  if (may_miss) return item ? context_.Some(*item) : Context::None();
   if (item) return *item;
   if (inner.is_map()) return NoSuchKey(context_, index);
   return context_.Fail({"the index ", TextOfKey(index), " is beyond a list of ",
@@ -263,6 +269,7 @@ Value Evaluator::Map(const Node& node) {
     }
     row[size++] = {key, value};
   }
+  if (context_.follows_kubernetes()) size = KeepLast({row, size});
   if (const auto repeated = SortEntries({row, size})) {
     return context_.Fail({"the key ", TextOfKey(*repeated), " is there twice"});
   }

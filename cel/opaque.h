@@ -12,7 +12,8 @@ namespace mindgate::cel {
 // In billionths: Kubernetes keeps no smaller part, and nothing above 2^63 - 1 units when it reads.
 struct Quantity {
   __int128 nanos = 0;
-  bool operator==(const Quantity&) const = default;
+  bool is_int = false;  // what isInteger answers: see ParseQuantity
+  bool operator==(const Quantity& other) const { return nanos == other.nanos; }
 };
 
 struct Semver {

@@ -2,12 +2,15 @@
 
 #include <re2/re2.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "cel/ast.h"
 #include "cel/checker.h"
+#include "cel/context.h"
 #include "cel/evaluator.h"
 #include "cel/lexer.h"
 #include "cel/opaque.h"
@@ -28,6 +31,25 @@ json::Issue IssueOf(const Fault& fault, std::string_view text) {
   return issue;
 }
 
+// What the API server computes when a policy is created, where all that it takes is written there
+// (cel-go: interpreter/planner.go, cel/validator.go).
+constexpr std::string_view kComputedAtOnce[] = {"bool", "bytes",  "double",    "duration", "format",
+                                                "int",  "string", "timestamp", "uint"};
+
+bool IsWritten(const Node& node) {
+  // Whether bytes in a list are a text is found when they are formatted.
+  const auto is_scalar = [](const Node* item) {
+    return item->kind == NodeKind::kLiteral && item->value.kind() != Kind::kBytes;
+  };
+  return node.kind == NodeKind::kLiteral ||
+         (node.kind == NodeKind::kList && std::ranges::all_of(node.args, is_scalar));
+}
+
+bool IsComputedAtOnce(const Node& node) {
+  return node.kind == NodeKind::kCall && std::ranges::count(kComputedAtOnce, node.name) > 0 &&
+         std::ranges::all_of(node.args, [](const Node* arg) { return IsWritten(*arg); });
+}
+
 }  // namespace
 
 struct Program::Compiled {
@@ -36,6 +58,7 @@ struct Program::Compiled {
   json::Arena arena{kFirstBlock};
   Patterns patterns;
   const TimeZones* time_zones = nullptr;
+  Dialect dialect = Dialect::kKubernetes;
   const Node* root = nullptr;
   size_t locals = 0;
 };
@@ -50,7 +73,7 @@ const std::string& Program::type() const { return compiled_->type; }
 
 tl::expected<Value, json::Issue> Program::Evaluate(Activation& activation, json::Arena& arena,
                                                    const Limits& limits, uint64_t& cost) const {
-  Context context(arena, limits, compiled_->patterns, compiled_->time_zones);
+  Context context(arena, limits, compiled_->patterns, compiled_->time_zones, compiled_->dialect);
   auto* locals = context.Row<Value>(compiled_->locals);
   Value value =
       context.stopped()
@@ -68,10 +91,24 @@ tl::expected<Value, json::Issue> Program::Evaluate(Activation& activation, json:
   return Evaluate(activation, arena, limits, cost);
 }
 
+namespace {
+
+// Calls that can only fail: duration('1d'). The tree has kMostDeep levels at most.
+void CheckWritten(const Node& node, std::string_view text, Context& context, json::Issues& issues) {
+  for (const Node* arg : node.args) CheckWritten(*arg, text, context, issues);
+  if (!IsComputedAtOnce(node)) return;
+  Values none({});
+  const Value value = Evaluator(context, none, {}).Evaluate(node);
+  if (value.is_error() && !context.stopped()) issues.Add(IssueOf(value.fault(), text));
+}
+
+}  // namespace
+
 tl::expected<Program, json::Issues> Compile(std::string_view text, const Environment& environment) {
   auto compiled = std::make_shared<Program::Compiled>();
   compiled->text = text;
   compiled->time_zones = environment.time_zones;
+  compiled->dialect = environment.dialect;
   json::Issues issues;
   ParserOptions options;
   options.blocks = environment.blocks;
@@ -80,6 +117,13 @@ tl::expected<Program, json::Issues> Compile(std::string_view text, const Environ
   const Checked checked =
       Check(*root, compiled->text, environment, compiled->arena, compiled->patterns, issues);
   if (!issues.empty()) return tl::unexpected(std::move(issues));
+  if (environment.dialect == Dialect::kKubernetes && environment.check_types) {
+    json::Arena arena(kFirstBlock);
+    const Limits limits;
+    Context context(arena, limits, compiled->patterns, compiled->time_zones, compiled->dialect);
+    CheckWritten(*root, compiled->text, context, issues);
+    if (!issues.empty()) return tl::unexpected(std::move(issues));
+  }
   compiled->root = root;
   compiled->locals = checked.locals;
   compiled->type = TextOf(*checked.type);

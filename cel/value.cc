@@ -178,6 +178,19 @@ std::optional<Value> SortEntries(std::span<Entry> entries) {
   return std::nullopt;
 }
 
+size_t KeepLast(std::span<Entry> entries) {
+  const auto same = [](const Entry& a, const Entry& b) {
+    return a.key.kind() == b.key.kind() && !KeyLess(a.key, b.key) && !KeyLess(b.key, a.key);
+  };
+  size_t kept = 0;
+  std::ranges::stable_sort(entries, KeyLess, &Entry::key);
+  for (const Entry& entry : entries) {
+    if (kept > 0 && same(entries[kept - 1], entry)) --kept;
+    entries[kept++] = entry;
+  }
+  return kept;
+}
+
 std::optional<int> CompareNumbers(const Value& a, const Value& b) {
   if (!a.is_number() || !b.is_number()) return std::nullopt;
   if (IsInteger(a) && IsInteger(b)) return CompareIntegers(a, b);

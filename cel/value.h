@@ -184,6 +184,9 @@ struct Entry {
 bool KeyLess(const Value& a, const Value& b);
 // Orders the entries of a map. The first key that is there twice, if any.
 std::optional<Value> SortEntries(std::span<Entry> entries);
+// Of entries whose keys are of one kind and equal, the last one takes the place of the others. How
+// many there are then.
+size_t KeepLast(std::span<Entry> entries);
 
 // -1, 0 or 1; nothing when one of them is not a number, or not comparable (NaN).
 std::optional<int> CompareNumbers(const Value& a, const Value& b);

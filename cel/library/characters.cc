@@ -26,4 +26,13 @@ std::optional<size_t> OffsetOf(std::string_view text, size_t character) {
   return at;
 }
 
+bool IsUtf8(std::string_view text) {
+  while (!text.empty()) {
+    const size_t length = Utf8Length(text);
+    if (length == 0) return false;
+    text.remove_prefix(length);
+  }
+  return true;
+}
+
 }  // namespace mindgate::cel

@@ -12,5 +12,7 @@ size_t CountCharacters(std::string_view text);
 std::optional<size_t> OffsetOf(std::string_view text, size_t character);
 // The length of the character that the text begins with, which is not empty.
 size_t LengthOfCharacter(std::string_view text);
+// Whether all of it is well-formed UTF-8.
+bool IsUtf8(std::string_view text);
 
 }  // namespace mindgate::cel

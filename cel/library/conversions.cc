@@ -150,11 +150,7 @@ Value TextOfScalar(Context& context, Args args) {
 Value TextOfBytes(Context& context, Args args) {
   const std::string_view text = args[0].text();
   if (!context.ChargeText(text.size())) return context.Stopped();
-  for (size_t at = 0; at < text.size();) {
-    const size_t length = Utf8Length(text.substr(at));
-    if (length == 0) return context.Fail("invalid UTF-8: the bytes are not a text");
-    at += length;
-  }
+  if (!IsUtf8(text)) return context.Fail("invalid UTF-8: the bytes are not a text");
   return Value::OfString(text);
 }
 

@@ -97,10 +97,22 @@ Value NotAnIp(Context& context, std::string_view text, std::string_view what) {
   return context.Fail({"'", text.substr(0, 80), "' is not an IP address"});
 }
 
-std::optional<Cidr> ParseCidr(std::string_view text) {
+// An IPv4 address as one of IPv6, which Kubernetes takes in no spelling.
+bool IsMapped(const Ip& ip) {
+  const auto bits = ip.bytes.begin() + kFourAt;
+  return !ip.is_four && bits[-1] == 0xFF && bits[-2] == 0xFF &&
+         std::all_of(ip.bytes.begin(), bits - 2, [](uint8_t byte) { return byte == 0; });
+}
+
+std::optional<Ip> IpIn(const Context& context, std::string_view text) {
+  const auto ip = ParseIp(text);
+  return ip && context.follows_kubernetes() && IsMapped(*ip) ? std::nullopt : ip;
+}
+
+std::optional<Cidr> CidrIn(const Context& context, std::string_view text) {
   const size_t slash = text.rfind('/');
   if (slash == std::string_view::npos) return std::nullopt;
-  const auto ip = ParseIp(text.substr(0, slash));
+  const auto ip = IpIn(context, text.substr(0, slash));
   const std::string_view digits = text.substr(slash + 1);
   int prefix = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), prefix);
@@ -131,14 +143,16 @@ bool HoldsCidr(const Cidr& outer, const Cidr& inner) {
 }
 
 Value IpOf(Context& context, Args args) {
-  const auto ip = ParseIp(args[0].text());
+  const auto ip = IpIn(context, args[0].text());
   if (!ip) return NotAnIp(context, args[0].text(), "an IP address");
   return Value::Of(context.Keep(*ip));
 }
-Value IsIp(Context&, Args args) { return Value::OfBool(ParseIp(args[0].text()).has_value()); }
+Value IsIp(Context& context, Args args) {
+  return Value::OfBool(IpIn(context, args[0].text()).has_value());
+}
 
 Value IpIsCanonical(Context& context, Args args) {
-  const auto ip = ParseIp(args[0].text());
+  const auto ip = IpIn(context, args[0].text());
   if (!ip) return NotAnIp(context, args[0].text(), "an IP address");
   return Value::OfBool(TextOfIp(*ip).text() == args[0].text());
 }
@@ -185,15 +199,17 @@ Value TestIp(Context&, Args args) {
 }
 
 Value CidrOf(Context& context, Args args) {
-  const auto cidr = ParseCidr(args[0].text());
+  const auto cidr = CidrIn(context, args[0].text());
   if (!cidr) return NotAnIp(context, args[0].text(), "a CIDR");
   return Value::Of(context.Keep(*cidr));
 }
-Value IsCidr(Context&, Args args) { return Value::OfBool(ParseCidr(args[0].text()).has_value()); }
+Value IsCidr(Context& context, Args args) {
+  return Value::OfBool(CidrIn(context, args[0].text()).has_value());
+}
 
 Value ContainsIp(Context&, Args args) { return Value::OfBool(Holds(args[0].cidr(), args[1].ip())); }
 Value ContainsIpText(Context& context, Args args) {
-  const auto ip = ParseIp(args[1].text());
+  const auto ip = IpIn(context, args[1].text());
   if (!ip) return NotAnIp(context, args[1].text(), "an IP address");
   return Value::OfBool(Holds(args[0].cidr(), *ip));
 }
@@ -201,7 +217,7 @@ Value ContainsCidr(Context&, Args args) {
   return Value::OfBool(HoldsCidr(args[0].cidr(), args[1].cidr()));
 }
 Value ContainsCidrText(Context& context, Args args) {
-  const auto cidr = ParseCidr(args[1].text());
+  const auto cidr = CidrIn(context, args[1].text());
   if (!cidr) return NotAnIp(context, args[1].text(), "a CIDR");
   return Value::OfBool(HoldsCidr(args[0].cidr(), *cidr));
 }

@@ -52,27 +52,29 @@ struct ReadDigits {
   int64_t exponent = 0;
   bool more = false;  // what was left out is not zero
   size_t length = 0;
+  int64_t digits = 0;  // without zeros in front
+  bool point = false;
 };
 
 std::optional<ReadDigits> DigitsOf(std::string_view text) {
   ReadDigits read;
-  bool point = false;
   bool digit = false;
   constexpr Wide kRoom = ~Wide{0} / 10 >> 61;  // times 2^60 and times 10 it still fits
   for (; read.length < text.size(); ++read.length) {
     const char c = text[read.length];
-    if (c == '.' && !point) {
-      point = true;
+    if (c == '.' && !read.point) {
+      read.point = true;
       continue;
     }
     if (!IsDigit(c)) break;
     digit = true;
+    if (c != '0' || read.digits > 0 || read.point) ++read.digits;
     if (read.number < kRoom) {
       read.number = read.number * 10 + static_cast<Wide>(c - '0');
-      if (point) --read.exponent;
+      if (read.point) --read.exponent;
     } else {
       read.more = read.more || c != '0';
-      if (!point) ++read.exponent;
+      if (!read.point) ++read.exponent;
     }
   }
   if (!digit) return std::nullopt;
@@ -83,7 +85,7 @@ Value Unreadable(Context& context, std::string_view text) {
   return context.Fail({"'", text.substr(0, 80), "' is not a quantity, such as 500m, 2Gi or 1e3"});
 }
 
-Value QuantityOf(Context& context, Args args) {
+Value QuantityOfText(Context& context, Args args) {
   const auto quantity = ParseQuantity(args[0].text());
   if (!quantity) return Unreadable(context, args[0].text());
   return Value::Of(context.Keep(*quantity));
@@ -93,16 +95,14 @@ Value IsQuantity(Context&, Args args) {
   return Value::OfBool(ParseQuantity(args[0].text()).has_value());
 }
 
-bool IsWhole(const Quantity& quantity) {
-  const __int128 whole = quantity.nanos / kNanosInOne;
-  return quantity.nanos % kNanosInOne == 0 && whole <= INT64_MAX && whole >= INT64_MIN;
-}
-
-Value QuantityIsInteger(Context&, Args args) { return Value::OfBool(IsWhole(args[0].quantity())); }
+Value QuantityIsInteger(Context&, Args args) { return Value::OfBool(args[0].quantity().is_int); }
 
 Value QuantityAsInteger(Context& context, Args args) {
-  if (!IsWhole(args[0].quantity()))
-    return context.Fail("the quantity is not an int: it has a fraction, or is too large");
+  if (!args[0].quantity().is_int) {
+    return context.Fail(
+        "the quantity is not an int: it has a fraction, or more digits than Kubernetes reads as "
+        "one");
+  }
   return Value::OfInt(static_cast<int64_t>(args[0].quantity().nanos / kNanosInOne));
 }
 
@@ -115,27 +115,39 @@ Value QuantitySign(Context&, Args args) {
   return Value::OfInt(nanos > 0 ? 1 : (nanos < 0 ? -1 : 0));
 }
 
-__int128 NanosOf(const Value& value) {
-  return value.kind() == Kind::kInt ? value.integer() * kNanosInOne : value.quantity().nanos;
+Quantity QuantityIn(const Value& value) {
+  if (value.kind() == Kind::kQuantity) return value.quantity();
+  return {value.integer() * kNanosInOne, true};
 }
 
-Value QuantityFrom(Context& context, bool overflow, __int128 nanos) {
-  if (overflow) return context.Fail("return error for overflow: the quantity is too large");
-  Quantity quantity;
-  quantity.nanos = nanos;
-  return Value::Of(context.Keep(quantity));
+bool FitsInt(__int128 nanos) {
+  const __int128 whole = nanos / kNanosInOne;
+  return whole <= INT64_MAX && whole >= INT64_MIN;
+}
+
+// The sum or the difference of two, as `apply` computes it; it returns true on overflow.
+template <typename Apply>
+Value QuantityOf(Context& context, Args args, Apply apply) {
+  const Quantity left = QuantityIn(args[0]);
+  const Quantity right = QuantityIn(args[1]);
+  Quantity result;
+  if (apply(left.nanos, right.nanos, &result.nanos)) {
+    return context.Fail("return error for overflow: the quantity is too large");
+  }
+  result.is_int = left.is_int && right.is_int && FitsInt(result.nanos);
+  return Value::Of(context.Keep(result));
 }
 
 Value QuantityAdd(Context& context, Args args) {
-  __int128 nanos = 0;
-  const bool overflow = __builtin_add_overflow(NanosOf(args[0]), NanosOf(args[1]), &nanos);
-  return QuantityFrom(context, overflow, nanos);
+  return QuantityOf(context, args, [](__int128 a, __int128 b, __int128* sum) {
+    return __builtin_add_overflow(a, b, sum);
+  });
 }
 
 Value QuantitySubtract(Context& context, Args args) {
-  __int128 nanos = 0;
-  const bool overflow = __builtin_sub_overflow(NanosOf(args[0]), NanosOf(args[1]), &nanos);
-  return QuantityFrom(context, overflow, nanos);
+  return QuantityOf(context, args, [](__int128 a, __int128 b, __int128* difference) {
+    return __builtin_sub_overflow(a, b, difference);
+  });
 }
 
 int CompareQuantities(Args args) {
@@ -148,13 +160,12 @@ Value QuantityIsGreater(Context&, Args args) { return Value::OfBool(CompareQuant
 Value QuantityCompare(Context&, Args args) { return Value::OfInt(CompareQuantities(args)); }
 
 constexpr std::array kQuantities{
-    Overload{"quantity", "(string): kubernetes.Quantity", QuantityOf},
+    Overload{"quantity", "(string): kubernetes.Quantity", QuantityOfText},
     Overload{"isQuantity", "(string): bool", IsQuantity},
     Overload{"isInteger", "kubernetes.Quantity.(): bool", QuantityIsInteger},
     Overload{"asInteger", "kubernetes.Quantity.(): int", QuantityAsInteger},
     Overload{"asApproximateFloat", "kubernetes.Quantity.(): double", QuantityAsFloat},
     Overload{"sign", "(kubernetes.Quantity): int", QuantitySign},
-    Overload{"sign", "kubernetes.Quantity.(): int", QuantitySign},
     Overload{"add", "kubernetes.Quantity.(kubernetes.Quantity): kubernetes.Quantity", QuantityAdd},
     Overload{"add", "kubernetes.Quantity.(int): kubernetes.Quantity", QuantityAdd},
     Overload{"sub", "kubernetes.Quantity.(kubernetes.Quantity): kubernetes.Quantity",
@@ -164,6 +175,17 @@ constexpr std::array kQuantities{
     Overload{"isGreaterThan", "kubernetes.Quantity.(kubernetes.Quantity): bool", QuantityIsGreater},
     Overload{"compareTo", "kubernetes.Quantity.(kubernetes.Quantity): int", QuantityCompare},
 };
+
+// Whether Kubernetes keeps the number as an int64, and not as a decimal that is never one
+// (apimachinery: pkg/api/resource/quantity.go, ParseQuantity).
+bool IsInt(const ReadDigits& read, const QuantitySuffix& suffix, Wide nanos) {
+  constexpr int64_t kDecimalDigits = 18;
+  constexpr int64_t kBinaryDigits = 14;
+  const int64_t room = suffix.binary == 0 ? kDecimalDigits : kBinaryDigits - suffix.binary * 3 / 10;
+  const int64_t scale = read.exponent + suffix.decimal;
+  return read.digits <= room && !(suffix.binary > 0 && read.point) && scale >= 0 &&
+         nanos <= kMostNanos;
+}
 
 }  // namespace
 
@@ -184,8 +206,9 @@ std::optional<Quantity> ParseQuantity(std::string_view text) {
     nanos /= 10;
   }
   if (more) ++nanos;
-  if (nanos > kMostNanos) nanos = kMostNanos;
   Quantity quantity;
+  quantity.is_int = IsInt(*digits, *suffix, nanos);
+  if (nanos > kMostNanos) nanos = kMostNanos;
   quantity.nanos = negative ? -static_cast<__int128>(nanos) : static_cast<__int128>(nanos);
   return quantity;
 }

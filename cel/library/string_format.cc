@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "cel/context.h"
 #include "cel/function.h"
+#include "cel/library/characters.h"
 #include "cel/library/libraries.h"
 #include "cel/library/text_of.h"
 #include "cel/library/times.h"
@@ -42,9 +43,14 @@ class Formatter {
     return context_.Fail({can, ", and this value is of type ", NameOf(value.kind())});
   }
   std::optional<Value> WriteText(const Value& value, size_t depth);
+  std::optional<Value> WriteString(const Value& value, size_t depth);
+  void WriteDouble(double number, size_t depth);
+  void WriteTime(std::string_view function, std::string_view text, size_t depth);
   std::optional<Value> WriteMap(const Value& value, size_t depth);
+  bool IsLiteral(size_t depth) const;
   std::optional<Value> WriteWhole(const Value& value);
   std::optional<Value> WriteRounded(const Clause& clause, const Value& value);
+  void WriteEnglish(const Clause& clause, double number);
   std::optional<Value> WriteHex(const Value& value, bool upper);
   std::optional<Value> WriteBase(const Value& value, int base);
 
@@ -68,18 +74,19 @@ std::optional<Value> Formatter::WriteText(const Value& value, size_t depth) {
       out_.Add(NumberText(value.unsigned_integer()));
       return std::nullopt;
     case Kind::kDouble:
-      out_.Add(NumberText::Plain(value.number()));
+      WriteDouble(value.number(), depth);
       return std::nullopt;
     case Kind::kString:
     case Kind::kBytes:
+      return WriteString(value, depth);
     case Kind::kType:
       out_.Add(value.text());
       return std::nullopt;
     case Kind::kTimestamp:
-      out_.Add(TimeText(value));
+      WriteTime("timestamp", TimeText(value), depth);
       return std::nullopt;
     case Kind::kDuration:
-      out_.Add(DurationText(value.integer()));
+      WriteTime("duration", DurationText(value.integer()), depth);
       return std::nullopt;
     case Kind::kList:
       out_.Add("[");
@@ -96,6 +103,55 @@ std::optional<Value> Formatter::WriteText(const Value& value, size_t depth) {
       return Fail(
           "%s writes strings, numbers, bools, bytes, lists, maps, types, durations and timestamps",
           value);
+  }
+}
+
+// Inside of lists and maps, the API server writes values as an expression has them.
+bool Formatter::IsLiteral(size_t depth) const { return depth > 0 && context_.follows_kubernetes(); }
+
+std::optional<Value> Formatter::WriteString(const Value& value, size_t depth) {
+  const std::string_view text = value.text();
+  const bool bytes = value.kind() == Kind::kBytes;
+  if (bytes && context_.follows_kubernetes() && !IsUtf8(text)) {
+    return context_.Fail("invalid UTF-8: the bytes are not a text");
+  }
+  if (!IsLiteral(depth)) {
+    out_.Add(text);
+    return std::nullopt;
+  }
+  out_.Add(bytes ? "b\"" : "\"");
+  for (const char c : text) {
+    const std::string_view escaped = c == '"'    ? "\\\""
+                                     : c == '\\' ? "\\\\"
+                                     : c == '\n' ? "\\n"
+                                     : c == '\t' ? "\\t"
+                                                 : "";
+    if (escaped.empty()) out_.Add(c);
+    out_.Add(escaped);
+  }
+  out_.Add("\"");
+  return std::nullopt;
+}
+
+void Formatter::WriteDouble(double number, size_t depth) {
+  if (!context_.follows_kubernetes()) {
+    out_.Add(NumberText::Plain(number));
+  } else if (depth == 0) {
+    out_.Add(NumberText::OfDouble(number));
+  } else if (std::isfinite(number)) {
+    out_.Add(NumberText::Rounded(number, kDefaultDigits, false));
+  } else {
+    out_.Add("\"");
+    out_.Add(NumberText::OfDouble(number));
+    out_.Add("\"");
+  }
+}
+
+void Formatter::WriteTime(std::string_view function, std::string_view text, size_t depth) {
+  if (!IsLiteral(depth)) return out_.Add(text);
+  for (const std::string_view part :
+       {function, std::string_view("(\""), text, std::string_view("\")")}) {
+    out_.Add(part);
   }
 }
 
@@ -120,7 +176,7 @@ std::optional<Value> Formatter::WriteMap(const Value& value, size_t depth) {
   for (size_t i = 0; i < written.size(); ++i) {
     if (i > 0) out_.Add(", ");
     out_.Add(written[i].key);
-    out_.Add(": ");
+    out_.Add(context_.follows_kubernetes() ? ":" : ": ");
     if (auto fault = WriteText(value.ValueAt(written[i].index), depth + 1)) return fault;
   }
   out_.Add("}");
@@ -128,7 +184,8 @@ std::optional<Value> Formatter::WriteMap(const Value& value, size_t depth) {
 }
 
 std::optional<Value> Formatter::WriteWhole(const Value& value) {
-  const bool special = value.kind() == Kind::kDouble && !std::isfinite(value.number());
+  const bool special = value.kind() == Kind::kDouble && !std::isfinite(value.number()) &&
+                       !context_.follows_kubernetes();
   if (value.kind() != Kind::kInt && value.kind() != Kind::kUint && !special) {
     return Fail("%d writes integers", value);
   }
@@ -137,11 +194,45 @@ std::optional<Value> Formatter::WriteWhole(const Value& value) {
 
 std::optional<Value> Formatter::WriteRounded(const Clause& clause, const Value& value) {
   const bool exponent = clause.letter == 'e';
-  if (!value.is_number()) {
+  if (context_.follows_kubernetes() ? value.kind() != Kind::kDouble : !value.is_number()) {
     return Fail(exponent ? "%e writes numbers" : "%f writes numbers", value);
+  }
+  if (context_.follows_kubernetes()) {
+    WriteEnglish(clause, value.number());
+    return std::nullopt;
   }
   out_.Add(NumberText::Rounded(value.as_double(), clause.digits, exponent));
   return std::nullopt;
+}
+
+// The API server writes these two for people who read English: 1,234.50 and 1.50×10³
+// (cel-go: ext/formatting.go, by golang.org/x/text/message).
+void Formatter::WriteEnglish(const Clause& clause, double number) {
+  const bool exponent = clause.letter == 'e';
+  if (!std::isfinite(number)) {
+    const std::string_view name = std::isnan(number) ? "NaN" : number > 0 ? "∞" : "-∞";
+    const int characters = std::isnan(number) ? 3 : number > 0 ? 1 : 2;
+    for (int i = characters; exponent && i < clause.digits; ++i) out_.Add(' ');
+    return out_.Add(name);
+  }
+  const int digits = exponent ? kDefaultDigits : clause.digits;
+  const NumberText rounded = NumberText::Rounded(number == 0 ? 0 : number, digits, exponent);
+  const std::string_view text = rounded.text();
+  const size_t end = std::min(text.find_first_of(".e"), text.size());
+  const size_t begin = text.starts_with('-') ? 1 : 0;
+  for (size_t i = 0; i < end; ++i) {
+    if (i > begin && (end - i) % 3 == 0) out_.Add(',');
+    out_.Add(text[i]);
+  }
+  const size_t power = std::min(text.find('e'), text.size());
+  out_.Add(text.substr(end, power - end));
+  if (power == text.size()) return;
+  out_.Add("×10");
+  constexpr std::string_view kRaised[] = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
+  for (const char c : text.substr(power + 1)) {
+    if (c == '-') out_.Add("⁻");
+    if (IsDigit(c)) out_.Add(kRaised[c - '0']);
+  }
 }
 
 std::optional<Value> Formatter::WriteHex(const Value& value, bool upper) {

@@ -71,9 +71,16 @@ Value IndexOfText(Context& context, Args args) {
   return IndexFrom(context, args[0].text(), args[1].text(), 0);
 }
 
+// What a search finds that begins at an index outside of the text.
+Value FoundOutside(Context& context, Args args) {
+  const int64_t index = args[2].integer();
+  if (index < 0 || !context.follows_kubernetes()) return IndexOutOfRange(context, index);
+  return Value::OfInt(args[1].text().empty() ? index : -1);
+}
+
 Value IndexOfTextFrom(Context& context, Args args) {
   const auto from = OffsetAt(context, args[0].text(), args[2]);
-  if (!from) return IndexOutOfRange(context, args[2].integer());
+  if (!from) return FoundOutside(context, args);
   return IndexFrom(context, args[0].text(), args[1].text(), *from);
 }
 
@@ -89,7 +96,10 @@ Value LastIndexOfText(Context& context, Args args) {
 Value LastIndexOfTextFrom(Context& context, Args args) {
   const std::string_view text = args[0].text();
   const auto from = OffsetAt(context, text, args[2]);
-  if (!from) return IndexOutOfRange(context, args[2].integer());
+  const bool at_end = from == text.size() && !args[1].text().empty();
+  if (!from || (at_end && context.follows_kubernetes())) {
+    return FoundOutside(context, args);
+  }
   return LastIndexUpTo(context, text, args[1].text(), *from);
 }
 

@@ -241,8 +241,9 @@ Value DurationIn(Context&, Args args) {
   return Value::OfInt(args[0].integer() / kUnit);
 }
 
-Value MillisecondsOfDuration(Context&, Args args) {
-  return Value::OfInt(args[0].integer() / 1'000'000 % 1000);
+Value MillisecondsOfDuration(Context& context, Args args) {
+  const int64_t all = args[0].integer() / 1'000'000;
+  return Value::OfInt(context.follows_kubernetes() ? all : all % 1000);
 }
 
 constexpr std::string_view kUtc = "timestamp.(): int";

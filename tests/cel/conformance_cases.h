@@ -104,6 +104,7 @@ class ConformanceRun {
     environment_.container = test.value("container", "");
     environment_.check_types = !test.value("disable_check", false);
     environment_.blocks = true;
+    environment_.dialect = cel::Dialect::kSpecification;
     environment_.time_zones = &zones;
   }
 

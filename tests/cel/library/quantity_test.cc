@@ -75,12 +75,13 @@ TEST(CelQuantity, IsComparedAndAdded) {
       {"quantity('50k').asInteger()", "50000"},
       {"quantity('1500m').isInteger()", "false"},
       {"quantity('1500m').asApproximateFloat()", "double 1.5"},
-      {"sign(quantity('-1')) + quantity('2').sign() + quantity('0').sign()", "0"},
+      {"sign(quantity('-1')) + sign(quantity('2')) + sign(quantity('0'))", "0"},
       {"isQuantity('1.3Gi') && !isQuantity('200K') && !isQuantity('Mi')", "true"},
   });
   testing::ExpectFailures({
       {"quantity('1500m').asInteger()",
-       "the quantity is not an int: it has a fraction, or is too large"},
+       "the quantity is not an int: it has a fraction, or more digits than Kubernetes reads as "
+       "one"},
       {"quantity('200K')", "'200K' is not a quantity, such as 500m, 2Gi or 1e3"},
   });
 }

@@ -44,8 +44,8 @@ TEST(CelStrings, SayWhichIndexIsWrong) {
   testing::ExpectFailures({
       {"'abc'.charAt(4)", "index out of range: 4"},
       {"'abc'.charAt(-1)", "index out of range: -1"},
-      {"'abc'.indexOf('a', 9)", "index out of range: 9"},
-      {"'abc'.lastIndexOf('a', 9)", "index out of range: 9"},
+      {"'abc'.indexOf('a', -9)", "index out of range: -9"},
+      {"'abc'.lastIndexOf('a', -9)", "index out of range: -9"},
       {"'abc'.substring(2, 1)", "invalid substring range. start: 2, end: 1"},
       {"'abc'.substring(4)", "index out of range: 4"},
       {"'abc'.substring(0, 4)", "index out of range: 4"},
