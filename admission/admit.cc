@@ -130,6 +130,8 @@ void Judge(WorkloadView& view, WorkloadView* old_view, const AdmissionRequest& r
                                                   options.explain ? &verdict.traces : nullptr);
   verdict.gave_up = judgement.gave_up;
   verdict.findings = std::move(judgement.findings);
+  verdict.annotations = std::move(judgement.annotations);
+  if (!verdict.findings.empty() || options.explain) verdict.policies = config.policies;
   if (old_view != nullptr && config.existing_violations == schemas::Mode::kWarn &&
       IsDenied(verdict, options)) {
     ForgiveExisting(view, *old_view, request, config, options, verdict);

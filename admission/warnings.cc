@@ -31,8 +31,7 @@ std::string Cut(std::string text, size_t limit) {
 
 // What is cut of a long message is never that it was so before.
 std::string WarningOf(const policies::Finding& finding) {
-  std::string text = OneLine(std::string(finding.rule->id) + " " + std::string(finding.rule->name) +
-                             ": " + finding.message);
+  std::string text = OneLine(policies::TitleOf(*finding.rule) + ": " + finding.message);
   if (!finding.existed) return Cut(std::move(text), kMaxWarning);
   text.resize(text.size() - kExisted.size());
   return Cut(std::move(text), kMaxWarning - kExisted.size()) + std::string(kExisted);

@@ -77,7 +77,7 @@ json::Issue IssueOf(const CheckFinding& finding, const CheckedApplication& appli
   std::string message = finding.Denies() ? "denied: " : "warning: ";
   message += application.objects[finding.object].Title() + ": ";
   if (found.rule != nullptr) {
-    message += std::string(found.rule->id) + " " + std::string(found.rule->name) + ": ";
+    message += policies::TitleOf(*found.rule) + ": ";
   }
   if (!found.field.empty()) message += found.field + ": ";
   return {finding.at, found.field, message + found.message, found.fix};

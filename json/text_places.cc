@@ -84,3 +84,39 @@ Position PositionAt(std::string_view text, size_t offset) {
 }
 
 }  // namespace mindgate::json::internal
+
+namespace mindgate::json {
+namespace {
+
+bool IsScalarSpace(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+
+// Where the content of a scalar begins: behind a quote, or below the line of | or >.
+size_t ScalarContentOf(std::string_view text, size_t at) {
+  if (at >= text.size()) return at;
+  if (text[at] == '"' || text[at] == '\'') return at + 1;
+  if (text[at] != '|' && text[at] != '>') return at;
+  const size_t end = text.find('\n', at);
+  return end == std::string_view::npos ? text.size() : end + 1;
+}
+
+}  // namespace
+
+Position PlaceInScalar(std::string_view text, Position at, std::string_view value,
+                       Position within) {
+  const size_t wanted = internal::OffsetOfLine(value, within.line) +
+                        static_cast<size_t>(std::max(within.column, 1)) - 1;
+  const size_t begin =
+      internal::OffsetOfLine(text, at.line) + static_cast<size_t>(std::max(at.column, 1)) - 1;
+  size_t place = ScalarContentOf(text, begin);
+  // Styles differ in white space alone.
+  for (size_t i = 0; i < value.size(); ++i) {
+    if (IsScalarSpace(value[i])) continue;
+    while (place < text.size() && IsScalarSpace(text[place])) ++place;
+    if (place == text.size() || text[place] != value[i]) return at;
+    if (i >= wanted) return internal::PositionAt(text, place);
+    ++place;
+  }
+  return wanted >= value.size() && place <= text.size() ? internal::PositionAt(text, place) : at;
+}
+
+}  // namespace mindgate::json

@@ -41,3 +41,11 @@ class Lines {
 Position PositionAt(std::string_view text, size_t offset);
 
 }  // namespace mindgate::json::internal
+
+namespace mindgate::json {
+
+// The place in `text` of what is at `within` of a scalar's value that begins at `at`, in whatever
+// style it is written; `at` where it cannot be found, as behind an escape in quotes.
+Position PlaceInScalar(std::string_view text, Position at, std::string_view value, Position within);
+
+}  // namespace mindgate::json

@@ -141,6 +141,7 @@ Decision Decider::Decide(const InputObject& input) const {
   if (input.from_review) {
     asked.operation = input.operation;
     asked.subresource = input.subresource;
+    asked.user_info = input.user_info;
   } else {
     if (asked.old_object == nullptr) {
       asked.old_object = schemas::KnownObjects::Lookup(before_, nullptr)

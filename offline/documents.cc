@@ -349,6 +349,7 @@ class Unwrapper {
     }
     InputObject& object = Add(json::Child(request_path, "object"));
     object.from_review = true;
+    object.user_info = json::Find(request, "userInfo");
     object.operation = *operation;
     object.object = json::Find(request, "object");
     object.old_object = json::Find(request, "oldObject");

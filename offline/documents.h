@@ -67,6 +67,7 @@ struct InputObject {
   schemas::Operation operation = schemas::Operation::kCreate;  // from here on: from a review
   std::string ns;
   std::string subresource;
+  const json::Value* user_info = nullptr;  // null pointer: unknown
 };
 
 // In the order of the texts. An invalid document or text becomes one InputObject with that fault. A

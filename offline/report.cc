@@ -199,7 +199,7 @@ Report ReportOf(const std::vector<Decision>& decisions, const Skipped& skipped,
 
 std::string RuleTitle(const ReportedFinding& finding) {
   if (finding.rule == nullptr) return finding.id;
-  return finding.id + " " + std::string(finding.rule->name);
+  return policies::TitleOf(*finding.rule);
 }
 
 std::string FieldMessage(const ReportedFinding& finding) {

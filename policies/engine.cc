@@ -8,6 +8,8 @@
 #include "policies/chip_table.h"
 #include "policies/families.h"
 #include "policies/places.h"
+#include "policies/site/facts.h"
+#include "policies/site/site_policies.h"
 #include "schemas/raw_objects.h"
 
 namespace mindgate::policies {
@@ -104,9 +106,13 @@ bool SeesNoPods(const Rule& rule, const schemas::WorkloadView& view) {
   return of_pods && view.LacksRuntime() && !view.RequestsNpus();
 }
 
-void Check(const Rule& rule, const RuleContext& context, Findings& findings) {
+void RunCheck(const Rule& rule, const RuleContext& context, Findings& findings) {
   try {
-    rule.check(context, findings);
+    if (rule.site != nullptr) {
+      rule.site->Run(context, findings);
+    } else {
+      rule.check(context, findings);
+    }
   } catch (const std::exception& failure) {
     findings.Error("the rule failed: " + std::string(failure.what()));
   }
@@ -114,9 +120,10 @@ void Check(const Rule& rule, const RuleContext& context, Findings& findings) {
 
 void Report(const Rule& rule, Mode mode, const RuleContext& context, const Findings& found,
             Judgement& judgement) {
+  const auto before = static_cast<ptrdiff_t>(judgement.findings.size());
   for (const Findings::Violation& violation : found.violations()) {
     judgement.findings.push_back({.rule = &rule,
-                                  .mode = mode,
+                                  .mode = std::min(mode, violation.at_most),
                                   .path = violation.path,
                                   .field = json::FieldPath(*context.view.object, violation.path),
                                   .message = violation.message,
@@ -129,12 +136,13 @@ void Report(const Rule& rule, Mode mode, const RuleContext& context, const Findi
                                   std::to_string(found.dropped()) + " more places break this rule",
                                   "correct the places named first and apply again"});
   }
-  for (const std::string& error : found.errors()) {
-    judgement.findings.push_back({&rule, true, mode, "", "", error, ""});
+  for (const Findings::Failure& error : found.errors()) {
+    judgement.findings.push_back(
+        {&rule, true, std::min(mode, error.at_most), "", "", error.message, ""});
   }
-  if (mode == Mode::kEnforce && (!found.violations().empty() || !found.errors().empty())) {
-    judgement.denied = true;
-  }
+  judgement.denied =
+      judgement.denied || std::any_of(judgement.findings.begin() + before, judgement.findings.end(),
+                                      [](const auto& each) { return each.mode == Mode::kEnforce; });
 }
 
 }  // namespace
@@ -180,7 +188,7 @@ void Findings::Violate(std::string path, std::string message, Fix fix, json::Pos
   for (const Violation& seen : violations_) {
     if (seen.path == path && seen.message == message) return;
   }
-  violations_.push_back({std::move(path), std::move(message), std::move(fix), within});
+  violations_.push_back({std::move(path), std::move(message), std::move(fix), within, at_most_});
 }
 
 const std::vector<const Rule*>& Catalogue() {
@@ -195,21 +203,25 @@ const Rule* FindRule(std::string_view id_or_name) {
   return nullptr;
 }
 
+const Rule* FindRule(std::string_view id_or_name, const schemas::Config& config) {
+  if (const Rule* rule = FindRule(id_or_name)) return rule;
+  return config.policies == nullptr ? nullptr : config.policies->Find(id_or_name);
+}
+
+std::string TitleOf(const Rule& rule) {
+  if (rule.site != nullptr) return std::string(rule.id);
+  return std::string(rule.id) + " " + std::string(rule.name);
+}
+
 Mode ModeFor(const Rule& rule, const schemas::Config& config, std::string_view ns) {
   return ModeUnder(rule, config, config.OverrideFor(ns));
 }
 
-Judgement Judge(const RuleContext& asked, std::vector<RuleTrace>* traces) {
-  return Judge(asked, Catalogue(), traces);
-}
+namespace {
 
-Judgement Judge(const RuleContext& asked, std::span<const Rule* const> rules,
-                std::vector<RuleTrace>* traces) {
+void JudgeBy(std::span<const Rule* const> rules, const RuleContext& context, Judgement& judgement,
+             std::vector<RuleTrace>* traces) {
   using Result = RuleTrace::Result;
-  const ChipTable chips(asked);
-  RuleContext context = asked;
-  context.chips = &chips;
-  Judgement judgement;
   const auto* override_ = context.config.OverrideFor(context.ns());
   for (const Rule* rule : rules) {
     if (traces == nullptr && !rule->kinds.Has(context.view.kind)) continue;
@@ -227,7 +239,10 @@ Judgement Judge(const RuleContext& asked, std::span<const Rule* const> rules,
         trace.reason = "the object has more parts than are handled";
       } else {
         Findings found;
-        Check(*rule, context, found);
+        RunCheck(*rule, context, found);
+        for (const Findings::Annotation& annotation : found.annotations()) {
+          judgement.annotations.push_back(annotation);
+        }
         const bool broken = !found.violations().empty() || !found.errors().empty();
         const auto* exception = broken ? ExceptionFor(*rule, context) : nullptr;
         if (exception != nullptr) {
@@ -237,6 +252,9 @@ Judgement Judge(const RuleContext& asked, std::span<const Rule* const> rules,
         } else if (broken) {
           trace.result = found.violations().empty() ? Result::kError : Result::kViolated;
           Report(*rule, trace.mode, context, found, judgement);
+        } else if (found.not_applicable()) {
+          trace.result = Result::kNotApplicable;
+          trace.reason = *found.not_applicable();
         } else if (!found.skipped().empty()) {
           trace.result = Result::kSkipped;
           trace.reason = found.skipped().front();
@@ -252,6 +270,27 @@ Judgement Judge(const RuleContext& asked, std::span<const Rule* const> rules,
     }
     if (traces != nullptr) traces->push_back(std::move(trace));
   }
+}
+
+}  // namespace
+
+Judgement Judge(const RuleContext& asked, std::vector<RuleTrace>* traces) {
+  Judgement judgement = Judge(asked, Catalogue(), traces);
+  if (asked.config.policies == nullptr || judgement.gave_up) return judgement;
+  SiteFacts facts(asked);
+  RuleContext context = asked;
+  context.site = &facts;
+  JudgeBy(asked.config.policies->rules(), context, judgement, traces);
+  return judgement;
+}
+
+Judgement Judge(const RuleContext& asked, std::span<const Rule* const> rules,
+                std::vector<RuleTrace>* traces) {
+  const ChipTable chips(asked);
+  RuleContext context = asked;
+  context.chips = &chips;
+  Judgement judgement;
+  JudgeBy(rules, context, judgement, traces);
   return judgement;
 }
 

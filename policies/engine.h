@@ -16,6 +16,9 @@ const std::vector<const Rule*>& Catalogue();
 // By id ("MG001", any case) or name; null pointer when there is none.
 const Rule* FindRule(std::string_view id_or_name);
 
+// The same among these and the policies of the site.
+const Rule* FindRule(std::string_view id_or_name, const schemas::Config& config);
+
 // One violation or error, as answers report it.
 struct Finding {
   const Rule* rule = nullptr;
@@ -40,16 +43,18 @@ struct RuleTrace {
 };
 
 struct Judgement {
-  std::vector<Finding> findings;  // by rule id, then in the order found
-  bool denied = false;            // a finding of mode enforce
-  bool gave_up = false;           // the request was over before every rule had run
+  std::vector<Finding> findings;                  // by rule id, then in the order found
+  std::vector<Findings::Annotation> annotations;  // for the audit log of the API server
+  bool denied = false;                            // a finding of mode enforce
+  bool gave_up = false;                           // the request was over before every rule had run
 };
 
-// Runs every rule that applies. All violations at once. A rule that throws is an error finding of
-// that rule. `traces`, when wanted, gets one entry per rule of the catalogue.
+// Runs every rule that applies, and the policies of the site after those of the catalogue. All
+// violations at once. A rule that throws is an error finding of that rule. `traces`, when wanted,
+// gets one entry per rule.
 Judgement Judge(const RuleContext& asked, std::vector<RuleTrace>* traces = nullptr);
 
-// The same with other rules than the catalogue's.
+// The same with these rules alone.
 Judgement Judge(const RuleContext& asked, std::span<const Rule* const> rules,
                 std::vector<RuleTrace>* traces);
 

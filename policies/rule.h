@@ -59,6 +59,18 @@ class Findings {
     Fix fix;              // what to write instead
     // Where in the text at `path` the fault is, when that text is a document of its own.
     json::Position within = {};
+    Mode at_most = Mode::kEnforce;
+  };
+  // The rule could not be evaluated though it applies.
+  struct Failure {
+    std::string message;
+    Mode at_most = Mode::kEnforce;
+  };
+  // For the audit log of the API server.
+  struct Annotation {
+    std::string key;
+    std::string value;
+    bool operator==(const Annotation&) const = default;
   };
 
   // More than anybody corrects at once; keeps the cost of an object with 100,000 bad labels
@@ -69,23 +81,36 @@ class Findings {
   // after kMax.
   void Violate(std::string path, std::string message, Fix fix, json::Position within = {});
   // The rule could not be evaluated though it applies; never a pass.
-  void Error(std::string message) { errors_.push_back(std::move(message)); }
+  void Error(std::string message) { errors_.push_back({std::move(message), at_most_}); }
+  // What is found from now on leads to no more than this.
+  void SetAtMost(Mode mode) { at_most_ = mode; }
+  // The rule is not about this object, for a reason that its kinds do not show.
+  void DoesNotApply(std::string reason) { not_applicable_ = std::move(reason); }
+  void Annotate(std::string key, std::string value) {
+    annotations_.push_back({std::move(key), std::move(value)});
+  }
   // The rule needs another object that is not known here; shown by `explain`.
   void Skip(std::string reason) { skipped_.push_back(std::move(reason)); }
 
   const std::vector<Violation>& violations() const { return violations_; }
   size_t dropped() const { return dropped_; }
-  const std::vector<std::string>& errors() const { return errors_; }
+  const std::vector<Failure>& errors() const { return errors_; }
   const std::vector<std::string>& skipped() const { return skipped_; }
+  const std::optional<std::string>& not_applicable() const { return not_applicable_; }
+  const std::vector<Annotation>& annotations() const { return annotations_; }
 
  private:
   std::vector<Violation> violations_;
   size_t dropped_ = 0;
-  std::vector<std::string> errors_;
+  std::vector<Failure> errors_;
   std::vector<std::string> skipped_;
+  std::optional<std::string> not_applicable_;
+  std::vector<Annotation> annotations_;
+  Mode at_most_ = Mode::kEnforce;
 };
 
 class ChipTable;
+class SiteFacts;
 
 struct RuleContext {
   const schemas::WorkloadView& view;
@@ -93,15 +118,24 @@ struct RuleContext {
   const schemas::AdmissionRequest& request;
   const schemas::Config& config;
   const ChipTable* chips = nullptr;  // of the view's PodGroups; Judge sets it
+  SiteFacts* site = nullptr;         // for policies of a site's own; Judge sets it
 
   // Of the object, else of the request.
   std::string_view ns() const { return view.ns.empty() ? std::string_view(request.ns) : view.ns; }
 };
 
+// What a rule checks that is made at run time.
+class Check {
+ public:
+  virtual ~Check() = default;
+  // Safe from many threads.
+  virtual void Run(const RuleContext& context, Findings& findings) const = 0;
+};
+
 // One check: its documentation and its function. The documentation is what `mindgate explain` and
 // docs/rules.md show.
 struct Rule {
-  std::string_view id;    // "MG001", never reused
+  std::string_view id;    // "MG001", never reused; "policy/NAME" of a site's own
   std::string_view name;  // kebab-case, says what is checked
   Severity severity;
   Mode default_mode;
@@ -113,8 +147,12 @@ struct Rule {
   // upstream's code and documents disagree, says so and why the default mode is what it is.
   std::string_view source;
   void (*check)(const RuleContext& context, Findings& findings);
-  bool of_any_size = false;  // also judges an object that has more parts than are handled
-  bool of_object = false;    // judges what stands in the object itself, not what its pods become
+  bool of_any_size = false;     // also judges an object that has more parts than are handled
+  bool of_object = false;       // judges what stands in the object itself, not what its pods become
+  const Check* site = nullptr;  // of a policy of a site's own: takes the place of `check`
 };
+
+// "MG001 wrong-type", or "policy/NAME".
+std::string TitleOf(const Rule& rule);
 
 }  // namespace mindgate::policies

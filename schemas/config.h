@@ -15,6 +15,10 @@
 #include "schemas/kinds.h"
 #include "schemas/versions.h"
 
+namespace mindgate::policies {
+class SitePolicies;
+}
+
 namespace mindgate::schemas {
 
 // What a violated rule leads to, the mildest first.
@@ -158,6 +162,9 @@ struct Config {
   std::vector<AcceleratorRow> accelerators;
   std::vector<NpuResourceRow> npu_resources;  // names beside those of MindCluster
   Versions versions;                          // of the cluster
+  std::vector<std::string> policy_files;      // files and folders, relative to mindgate.yaml
+  // What whoever loads a configuration reads there; null pointer: none.
+  std::shared_ptr<const policies::SitePolicies> policies;
 
   const NamespaceOverride* OverrideFor(std::string_view ns) const;
 

@@ -74,7 +74,7 @@ tl::unexpected<ReviewRefusal> Refuse(Refusal refusal, std::string detail = {}) {
 }
 
 std::string Sentence(const policies::Finding& finding) {
-  std::string text = std::string(finding.rule->id) + " " + std::string(finding.rule->name) + ": ";
+  std::string text = policies::TitleOf(*finding.rule) + ": ";
   if (!finding.field.empty()) text += finding.field + ": ";
   text += finding.message;
   if (!finding.fix.empty()) text += "; " + finding.fix;
@@ -135,6 +135,7 @@ Json AuditAnnotations(const admission::Verdict& verdict, std::string_view genera
     annotations["mutators"] =
         Join(std::vector<std::string_view>(mutators.begin(), mutators.end()), ",");
   }
+  for (const auto& each : verdict.annotations) annotations[each.key] = each.value;
   return annotations;
 }
 
@@ -202,6 +203,7 @@ tl::expected<Review, ReviewRefusal> DecodeReview(json::Decoder& decoder, json::T
   }
   review.request.operation = *known_operation;
   review.request.now = now;
+  review.request.user_info = user;
   review.kind = json::FindString(sent_kind, "kind").value_or("");
   review.user = json::FindString(user, "username").value_or("");
   if (review.name.empty() && review.request.object != nullptr) {

@@ -39,7 +39,7 @@ std::string PlaceOf(const offline::Decision& decision, json::Position at) {
 
 std::string RuleText(const policies::Finding& finding) {
   if (finding.rule == nullptr) return "mindgate";
-  return std::string(finding.rule->id) + " " + std::string(finding.rule->name);
+  return policies::TitleOf(*finding.rule);
 }
 
 Color ColorOf(std::string_view word) {

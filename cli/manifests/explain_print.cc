@@ -130,7 +130,7 @@ class ExplanationPrinter {
     constexpr std::string_view kMargin =
         "              ";  // aligned with the text after the result
     out_ << "    " << paint_(ColorOf(trace.result), Padded(ResultName(trace.result), 8)) << "  "
-         << trace.rule->id << " " << trace.rule->name;
+         << policies::TitleOf(*trace.rule);
     if (trace.result == RuleTrace::Result::kViolated || trace.result == RuleTrace::Result::kError) {
       out_ << " (" << schemas::ModeName(trace.mode) << ")";
     }

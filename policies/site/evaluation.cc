@@ -1,0 +1,190 @@
+#include "policies/site/evaluation.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/text.h"
+#include "policies/site/field_message.h"
+
+namespace mindgate::policies::site {
+namespace {
+
+// As long as the API server lets the value of a messageExpression be.
+constexpr size_t kLongestMessage = 5 * 1024;
+// The audit log has room for more, but a webhook's answer should not.
+constexpr size_t kLongestAnnotation = 1024;
+constexpr size_t kLongestQuoted = 200;
+
+std::string OneLine(std::string_view text) {
+  std::string line(Trim(text));
+  std::replace_if(
+      line.begin(), line.end(),
+      [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }, ' ');
+  return Cut(std::move(line), kLongestQuoted);
+}
+
+// Messages of findings have no full stop at their end.
+std::string WithoutFullStop(std::string_view text) {
+  text = Trim(text);
+  if (text.ends_with('.') && !text.ends_with("..")) text.remove_suffix(1);
+  return std::string(text);
+}
+
+}  // namespace
+
+Evaluation::Evaluation(const SitePolicy& policy, const RuleContext& context, Findings& findings)
+    : policy_(policy),
+      context_(context),
+      findings_(findings),
+      first_own_(SiteFacts::kVariableCount + (policy.written().param_kind ? 1 : 0)) {
+  context_.site->scratch().Clear();
+}
+
+void Evaluation::Judge(const WrittenBinding& binding, const json::Value* params) {
+  findings_.SetAtMost(binding.mode == policy_.rule().default_mode ? Mode::kEnforce : binding.mode);
+  params_ = params;
+  own_.assign(policy_.variables_.size(), std::nullopt);
+  const Condition condition = ConditionsHold();
+  judged_ = judged_ || condition != Condition::kDoesNot;
+  if (condition != Condition::kHolds) return;
+  for (size_t i = 0; i < policy_.validations_.size(); ++i) {
+    Validate(policy_.validations_[i], policy_.written().validations[i]);
+  }
+  Annotate();
+}
+
+void Evaluation::Fail(const std::string& message) {
+  judged_ = true;
+  if (policy_.written().ignores_failures) {
+    findings_.Skip(message + "; failurePolicy is Ignore");
+  } else {
+    findings_.Error(message);
+  }
+}
+
+void Evaluation::FailAt(const Expression& expression, const std::string& what,
+                        const json::Issue& issue) {
+  const std::string_view unknown = context_.site->unknown();
+  if (!unknown.empty() && !issue.beyond_limit) {
+    judged_ = true;
+    findings_.Skip(std::string(unknown));
+    return;
+  }
+  std::string message = what + " cannot be evaluated: " + issue.message;
+  if (!issue.hint.empty()) message += "; " + issue.hint;
+  Fail(message + " (" + expression.Where(issue.at) + ")");
+}
+
+tl::expected<cel::Value, json::Issue> Evaluation::Evaluate(const Expression& expression) {
+  context_.site->Forget();
+  allowance_ = left_;
+  uint64_t cost = 0;
+  auto value = expression.program().Evaluate(*this, context_.site->scratch(),
+                                             {.cost = left_, .memory = kMostMemory}, cost);
+  // What a variable spent before it passed a limit is not in the cost.
+  const bool beyond_limit = !value && value.error().beyond_limit;
+  left_ = beyond_limit ? 0 : left_ - std::min(left_, cost);
+  return value;
+}
+
+cel::Value Evaluation::Get(size_t variable, cel::Context& context) {
+  if (variable >= first_own_) return Own(variable - first_own_, context);
+  if (variable < SiteFacts::kVariableCount) {
+    return context_.site->Get(static_cast<SiteFacts::Variable>(variable), context);
+  }
+  return params_ == nullptr ? cel::Value() : cel::Value::Of(*params_);
+}
+
+// A variable is evaluated when it is first read. It is an expression inside another one: what it
+// costs is taken from that one.
+cel::Value Evaluation::Own(size_t index, cel::Context& context) {
+  if (own_[index]) return *own_[index];
+  const uint64_t before = allowance_;
+  allowance_ -= std::min(allowance_, context.spent());
+  uint64_t cost = 0;
+  const Expression& expression = policy_.variables_[index];
+  const auto value = expression.program().Evaluate(
+      *this, context_.site->scratch(), {.cost = allowance_, .memory = kMostMemory}, cost);
+  allowance_ = before;
+  const bool beyond_limit = !value && value.error().beyond_limit;
+  if (!context.Charge(beyond_limit ? before + 1 : cost)) return context.Stopped();
+  if (value) {
+    own_[index] = *value;
+  } else {
+    own_[index] = context.Fail(
+        {"variables.", policy_.written().variables[index].name, ": ", value.error().message});
+  }
+  return *own_[index];
+}
+
+// One that is false decides, even if another one fails.
+Evaluation::Condition Evaluation::ConditionsHold() {
+  std::optional<std::pair<size_t, json::Issue>> failed;
+  std::string_view unknown;
+  for (size_t i = 0; i < policy_.conditions_.size(); ++i) {
+    const auto value = Evaluate(policy_.conditions_[i]);
+    if (value && value->is_false()) return Condition::kDoesNot;
+    if (value && value->is_true()) continue;
+    if (failed) continue;
+    failed.emplace(i, value ? json::Issue{{}, "", "it is not a bool", ""} : value.error());
+    unknown = context_.site->unknown();
+  }
+  if (!failed) return Condition::kHolds;
+  if (!unknown.empty()) {
+    findings_.Skip(std::string(unknown));
+  } else {
+    FailAt(policy_.conditions_[failed->first],
+           "condition " + Quote(policy_.written().conditions[failed->first].name), failed->second);
+  }
+  return Condition::kFailed;
+}
+
+void Evaluation::Validate(const SitePolicy::Validation& validation,
+                          const WrittenValidation& written) {
+  const auto value = Evaluate(validation.expression);
+  if (value && value->is_true()) return;
+  if (!value || !value->is_false()) {
+    FailAt(validation.expression, "`" + OneLine(written.expression.text) + "`",
+           value ? json::Issue{{}, "", "it is not a bool", ""} : value.error());
+    return;
+  }
+  FieldMessage said = ReadFieldMessage(*context_.view.object, MessageOf(validation, written));
+  findings_.Violate(std::move(said.path), WithoutFullStop(said.text),
+                    std::string(policy_.rule().fix));
+}
+
+// A messageExpression that fails, or gives nothing that can be shown, leaves the message.
+std::string Evaluation::MessageOf(const SitePolicy::Validation& validation,
+                                  const WrittenValidation& written) {
+  if (validation.message) {
+    const auto value = Evaluate(*validation.message);
+    if (value && value->is_string()) {
+      const std::string_view text = Trim(value->text());
+      if (!text.empty() && text.size() <= kLongestMessage &&
+          text.find('\n') == std::string_view::npos) {
+        return std::string(text);
+      }
+    }
+  }
+  const std::string_view message = Trim(written.message);
+  if (!message.empty()) return std::string(message);
+  return "this does not hold: `" + OneLine(written.expression.text) + "`";
+}
+
+void Evaluation::Annotate() {
+  for (size_t i = 0; i < policy_.annotations_.size(); ++i) {
+    const std::string& key = policy_.written().audit_annotations[i].name;
+    const auto value = Evaluate(policy_.annotations_[i]);
+    if (!value) {
+      FailAt(policy_.annotations_[i], "audit annotation " + Quote(key), value.error());
+    } else if (value->is_string() && !value->text().empty()) {
+      findings_.Annotate(policy_.name() + "." + key,
+                         Cut(std::string(value->text()), kLongestAnnotation));
+    } else if (!value->is_string() && value->kind() != cel::Kind::kNull) {
+      FailAt(policy_.annotations_[i], "audit annotation " + Quote(key),
+             {{}, "", "it is neither a string nor null", ""});
+    }
+  }
+}
+
+}  // namespace mindgate::policies::site

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <tl/expected.hpp>
+#include <vector>
+
+#include "cel/program.h"
+#include "policies/site/facts.h"
+#include "policies/site/policy.h"
+
+namespace mindgate::policies::site {
+
+// One policy and one request, under one binding after the other. Expressions are evaluated as the
+// API server does it; what all of them cost together is bounded.
+class Evaluation final : public cel::Activation {
+ public:
+  Evaluation(const SitePolicy& policy, const RuleContext& context, Findings& findings);
+
+  // Under the binding, and with the parameter; a null pointer where the policy takes none.
+  void Judge(const WrittenBinding& binding, const json::Value* params);
+  // Nothing was about the object.
+  bool found_nothing_to_judge() const { return !judged_; }
+  void Fail(const std::string& message);
+
+  cel::Value Get(size_t variable, cel::Context& context) override;
+
+ private:
+  enum class Condition { kHolds, kDoesNot, kFailed };
+
+  tl::expected<cel::Value, json::Issue> Evaluate(const Expression& expression);
+  cel::Value Own(size_t index, cel::Context& context);
+  Condition ConditionsHold();
+  void Validate(const SitePolicy::Validation& validation, const WrittenValidation& written);
+  std::string MessageOf(const SitePolicy::Validation& validation, const WrittenValidation& written);
+  void Annotate();
+  void FailAt(const Expression& expression, const std::string& what, const json::Issue& issue);
+
+  const SitePolicy& policy_;
+  const RuleContext& context_;
+  Findings& findings_;
+  const size_t first_own_;
+  const json::Value* params_ = nullptr;
+  std::vector<std::optional<cel::Value>> own_;  // variables that were evaluated
+  uint64_t left_ = kMostSteps;
+  uint64_t allowance_ = 0;  // of the expression that is evaluated
+  bool judged_ = false;
+};
+
+}  // namespace mindgate::policies::site

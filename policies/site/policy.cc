@@ -1,0 +1,251 @@
+#include "policies/site/policy.h"
+
+#include <algorithm>
+#include <functional>
+#include <set>
+#include <utility>
+
+#include "base/text.h"
+#include "json/pointer.h"
+#include "policies/site/evaluation.h"
+#include "policies/site/facts.h"
+#include "schemas/names.h"
+#include "schemas/raw_objects.h"
+
+namespace mindgate::policies::site {
+namespace {
+
+// Variables that need each other: each is evaluated inside the one that reads it, and a stack has
+// an end.
+constexpr size_t kDeepestVariables = 16;
+
+constexpr std::string_view kSummary = "mindgate.io/summary";
+constexpr std::string_view kWhy = "mindgate.io/why";
+constexpr std::string_view kFix = "mindgate.io/fix";
+
+// In the order of SiteFacts::Variable.
+std::vector<cel::Variable> FactVariables() {
+  return {{"object"},           {"oldObject"},       {"request"},
+          {"request.userInfo"}, {"namespaceObject"}, {"workload"}};
+}
+
+// How deep the variables are that a text may read. One that only looks so counts, too.
+size_t DepthOf(const std::string& text, const std::vector<NamedExpression>& variables,
+               const std::vector<size_t>& depths) {
+  size_t deepest = 0;
+  for (size_t i = 0; i < depths.size(); ++i) {
+    if (text.find(variables[i].name) != std::string::npos) deepest = std::max(deepest, depths[i]);
+  }
+  return deepest + 1;
+}
+
+// Whether an expression that compiles needs `workload`.
+bool NeedsWorkload(const std::string& text, cel::Environment environment) {
+  if (text.find("workload") == std::string::npos) return false;
+  environment.variables[SiteFacts::kWorkload].name = "(not there)";
+  return !cel::Compile(text, environment);
+}
+
+// What an expression must give.
+void CheckType(const Expression& expression, std::string_view wanted,
+               const WrittenExpression& written, const WrittenIn& in, json::Issues& issues) {
+  const std::string& type = expression.program().type();
+  if (type == wanted || type == "dyn") return;
+  if (wanted == "string" && type == "null_type") return;
+  issues.Add({in.document.positions.At(written.path),
+              json::FieldPath(in.document.value, written.path),
+              "the expression must give a " + std::string(wanted) + ", not " + type, ""});
+}
+
+std::string_view ValueOr(const std::map<std::string, std::string, std::less<>>& annotations,
+                         std::string_view key, std::string_view otherwise) {
+  const auto found = annotations.find(key);
+  return found == annotations.end() || Trim(found->second).empty() ? otherwise
+                                                                   : Trim(found->second);
+}
+
+// What a policy that takes parameters is judged with.
+struct FoundParams {
+  std::vector<const json::Value*> objects;
+  bool known = false;  // all there are
+};
+
+class ParamSearch {
+ public:
+  ParamSearch(const ParamKind& kind, const Params& beside, const schemas::ObjectLookup* others)
+      : api_version_(kind.api_version),
+        group_(schemas::GroupOf(kind.api_version)),
+        kind_(kind.kind),
+        beside_(beside),
+        others_(others) {}
+
+  FoundParams Find(const ParamRef& ref, std::string_view ns) const {
+    FoundParams found;
+    found.known = others_ != nullptr && others_->IsComplete(group_, kind_);
+    const std::string_view in = ref.ns.empty() ? ns : std::string_view(ref.ns);
+    const auto take = [&](const json::Value& object) {
+      if (ref.selector && !ref.selector->Matches(Labels::OfObject(&object))) return;
+      found.objects.push_back(&object);
+    };
+    for (const json::Document& document : beside_) {
+      if (IsMeant(document.root(), ref.name, in)) take(document.root());
+    }
+    if (!found.objects.empty() || others_ == nullptr) return found;
+    if (ref.name.empty()) {
+      others_->ForEach(group_, kind_, in, take);
+    } else {
+      const json::Value* object = others_->Find(group_, kind_, in, ref.name);
+      if (object == nullptr) object = others_->Find(group_, kind_, "", ref.name);
+      if (object != nullptr) take(*object);
+    }
+    return found;
+  }
+
+ private:
+  bool IsMeant(const json::Value& object, std::string_view name, std::string_view ns) const {
+    const json::Value* metadata = json::Find(object, "metadata");
+    return json::FindString(object, "apiVersion") == api_version_ &&
+           json::FindString(object, "kind") == kind_ &&
+           (name.empty() || json::FindString(metadata, "name") == name) &&
+           json::FindString(metadata, "namespace").value_or(ns) == ns;
+  }
+
+  const std::string_view api_version_;
+  const std::string_view group_;
+  const std::string_view kind_;
+  const Params& beside_;
+  const schemas::ObjectLookup* others_;
+};
+
+}  // namespace
+
+SitePolicy::SitePolicy(WrittenPolicy written, const WrittenIn& in) : written_(std::move(written)) {
+  Describe(in);
+}
+
+std::unique_ptr<SitePolicy> SitePolicy::Make(WrittenPolicy written, const WrittenIn& in,
+                                             json::Issues& issues) {
+  std::unique_ptr<SitePolicy> policy(new SitePolicy(std::move(written), in));
+  if (!policy->Compile(in, issues)) return nullptr;
+  policy->rule_.of_object = !policy->uses_workload_;
+  policy->rule_.of_any_size = !policy->uses_workload_;
+  return policy;
+}
+
+bool SitePolicy::Compile(const WrittenIn& in, json::Issues& issues) {
+  const size_t before = issues.items().size() + issues.dropped();
+  cel::Environment environment{.variables = FactVariables()};
+  if (written_.param_kind) environment.variables.push_back({"params"});
+  const auto add = [&](const WrittenExpression& expression, std::string_view type,
+                       std::vector<Expression>& all) {
+    auto compiled = Expression::Compile(expression, in, environment, issues);
+    if (!compiled) return;
+    if (!type.empty()) CheckType(*compiled, type, expression, in, issues);
+    uses_workload_ = uses_workload_ || NeedsWorkload(expression.text, environment);
+    all.push_back(*std::move(compiled));
+  };
+  for (const NamedExpression& each : written_.conditions) {
+    add(each.expression, "bool", conditions_);
+  }
+  std::vector<size_t> depths;
+  for (const NamedExpression& each : written_.variables) {
+    depths.push_back(DepthOf(each.expression.text, written_.variables, depths));
+    if (depths.back() > kDeepestVariables) {
+      issues.Add({in.document.positions.At(each.expression.path),
+                  json::FieldPath(in.document.value, each.expression.path),
+                  "more than " + std::to_string(kDeepestVariables) + " variables need each other",
+                  "put some of them into one expression"});
+    }
+    const size_t known = variables_.size();
+    add(each.expression, "", variables_);
+    // A faulty one stays known, so that those who read it are not faulty for that.
+    const bool sound = variables_.size() > known;
+    environment.variables.push_back(
+        {"variables." + each.name, sound ? variables_.back().program().type() : "dyn"});
+  }
+  for (const WrittenValidation& each : written_.validations) {
+    std::vector<Expression> pair;
+    add(each.expression, "bool", pair);
+    const bool sound = !pair.empty();
+    if (!each.message_expression.empty()) add(each.message_expression, "string", pair);
+    if (!sound) continue;
+    validations_.push_back(
+        {std::move(pair[0]), pair.size() > 1 ? std::optional(std::move(pair[1])) : std::nullopt});
+  }
+  for (const NamedExpression& each : written_.audit_annotations) {
+    add(each.expression, "string", annotations_);
+  }
+  return issues.items().size() + issues.dropped() == before;
+}
+
+void SitePolicy::Describe(const WrittenIn& in) {
+  id_ = "policy/" + written_.name;
+  std::vector<std::string> texts;
+  std::string first_message;
+  for (const WrittenValidation& each : written_.validations) {
+    texts.push_back("`" + std::string(Trim(each.expression.text)) + "`");
+    if (first_message.empty()) first_message = Trim(each.message);
+  }
+  const auto text_of = [&](std::string_view key, std::string_view otherwise) {
+    return std::string(ValueOr(written_.annotations, key, otherwise));
+  };
+  summary_ = text_of(kSummary, first_message.empty() ? "a policy of this site" : first_message);
+  why_ = text_of(kWhy, "the site demands it; the policy gives no other reason");
+  fix_ = text_of(kFix, "change what the message names; `mindgate explain " + id_ +
+                           "` shows what the policy demands");
+  source_ = in.file.name + ":" + std::to_string(in.document.line);
+  if (!texts.empty()) source_ += ", which demands " + Join(texts, " and ");
+  rule_ = {.id = id_,
+           .name = written_.name,
+           .severity = Severity::kError,
+           .default_mode = Mode::kOff,
+           .kinds = KindsOf(written_.constraints),
+           .summary = summary_,
+           .why = why_,
+           .fix = fix_,
+           .source = source_,
+           .check = nullptr,
+           .site = this};
+}
+
+void SitePolicy::Bind(std::vector<WrittenBinding> bindings, const Params& params) {
+  bindings_ = std::move(bindings);
+  params_ = &params;
+  std::stable_sort(bindings_.begin(), bindings_.end(),
+                   [](const auto& a, const auto& b) { return a.mode > b.mode; });
+  rule_.default_mode = bindings_.empty() ? Mode::kOff : bindings_.front().mode;
+}
+
+void SitePolicy::Run(const RuleContext& context, Findings& findings) const {
+  const Matched asked{context.request, *context.view.object, context.view.info(), context.ns(),
+                      context.view.name};
+  if (!Matches(written_.constraints, asked)) {
+    findings.DoesNotApply("its matchConstraints do not match");
+    return;
+  }
+  Evaluation evaluation(*this, context, findings);
+  for (const WrittenBinding& binding : bindings_) {
+    if (binding.resources && !Matches(*binding.resources, asked)) continue;
+    if (!written_.param_kind || !binding.param_ref) {
+      evaluation.Judge(binding, nullptr);
+      continue;
+    }
+    const ParamSearch search(*written_.param_kind, *params_, context.request.objects);
+    const FoundParams found = search.Find(*binding.param_ref, context.ns());
+    for (const json::Value* params : found.objects) evaluation.Judge(binding, params);
+    if (!found.objects.empty()) continue;
+    const std::string what =
+        written_.param_kind->kind +
+        (binding.param_ref->name.empty() ? "" : " " + Quote(binding.param_ref->name));
+    if (!found.known) {
+      findings.Skip("needs " + what + ", which is not known here");
+    } else if (!binding.param_ref->allows_missing) {
+      evaluation.Fail("there is no " + what + ", which binding " + binding.name + " names");
+    }
+  }
+  if (evaluation.found_nothing_to_judge() && findings.skipped().empty()) {
+    findings.DoesNotApply("its bindings or matchConditions do not match");
+  }
+}
+
+}  // namespace mindgate::policies::site
