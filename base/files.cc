@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
@@ -101,6 +102,27 @@ Result<std::string> ReadNamedFile(const std::string& path, size_t limit) {
   auto text = ReadRegularFile(AT_FDCWD, path, limit);
   if (text) return text;
   return Fail(text.error().code(), path + ": " + text.error().message());
+}
+
+Result<std::optional<std::vector<std::string>>> FilesIn(const std::string& path, size_t most) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  if (!fs::is_directory(path, error)) return std::optional<std::vector<std::string>>();
+  std::vector<std::string> names;
+  fs::directory_iterator entry(path, error);
+  for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
+    std::error_code ignored;
+    if (name.starts_with('.') || !fs::is_regular_file(entry->path(), ignored)) continue;
+    names.push_back(name);
+    if (names.size() > most) {
+      return Fail(ErrorCode::kTooLarge,
+                  path + ": holds more than " + std::to_string(most) + " files");
+    }
+  }
+  if (error) return FailBecause(path + ": cannot be listed", error.value());
+  std::sort(names.begin(), names.end());
+  return std::optional(std::move(names));
 }
 
 std::string FolderOf(const std::string& path) {

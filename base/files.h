@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,6 +25,11 @@ Result<std::string> ReadNamedFile(const std::string& path, size_t limit);
 
 // Where a file is: "." for a name without a folder.
 std::string FolderOf(const std::string& path);
+
+// The names of the files in a folder, in order, without hidden ones and those of sub-folders; links
+// are followed. Nothing when the path is not a folder. More than `most` are an error. The message
+// begins with the path.
+Result<std::optional<std::vector<std::string>>> FilesIn(const std::string& path, size_t most);
 
 struct FileToWrite {
   std::string name;  // within the folder

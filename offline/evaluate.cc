@@ -5,6 +5,8 @@
 #include <ostream>
 
 #include "admission/known_names.h"
+#include "admission/policy_files.h"
+#include "base/files.h"
 #include "base/print_error.h"
 #include "base/text.h"
 #include "kube/label_selector.h"
@@ -143,8 +145,31 @@ std::optional<Json> ReadSelector(const std::string& text, std::ostream& err) {
   return std::nullopt;
 }
 
-std::optional<schemas::Config> LoadConfigFile(const std::string& path, std::ostream& err) {
-  if (path.empty()) return schemas::Config();
+bool LoadPolicies(const std::string& config_file, const std::vector<std::string>& more,
+                  schemas::Config& config, std::ostream& err) {
+  auto texts = admission::ReadPolicyTexts(config.policy_files, FolderOf(config_file));
+  auto others = admission::ReadPolicyTexts(more, "");
+  for (const auto* read : {&texts, &others}) {
+    if (*read) continue;
+    PrintError(err, "policies: " + read->error().message(),
+               "name files of ValidatingAdmissionPolicies, or folders with them");
+    return false;
+  }
+  for (auto& each : *others) texts->push_back(std::move(each));
+  std::string warnings;
+  const auto set = admission::SetPolicies(*texts, config, &warnings);
+  err << warnings;
+  if (!set) err << set.error().message() << "\n";
+  return set.has_value();
+}
+
+std::optional<schemas::Config> LoadConfigFile(const std::string& path, std::ostream& err,
+                                              const std::vector<std::string>& policies) {
+  if (path.empty()) {
+    schemas::Config config;
+    if (!LoadPolicies(path, policies, config, err)) return std::nullopt;
+    return config;
+  }
   const auto text = ReadFile(path);
   if (!text) {
     PrintError(err, "configuration " + path + ": " + text.error().message(),
@@ -156,6 +181,7 @@ std::optional<schemas::Config> LoadConfigFile(const std::string& path, std::ostr
     err << json::Render(config.error(), path, *text);
     return std::nullopt;
   }
+  if (!LoadPolicies(path, policies, *config, err)) return std::nullopt;
   return *std::move(config);
 }
 
@@ -174,7 +200,7 @@ std::optional<Evaluator> Evaluator::Make(const InputOptions& options,
   auto request = ReadRequestOptions(options, err);
   if (!request) return std::nullopt;
   evaluator.request_ = *std::move(request);
-  auto config = LoadConfigFile(options.config_file, err);
+  auto config = LoadConfigFile(options.config_file, err, options.policies);
   if (!config) return std::nullopt;
   evaluator.config_ = *std::move(config);
   return evaluator;

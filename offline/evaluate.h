@@ -23,8 +23,9 @@ struct InputOptions {
   std::string operation;  // "CREATE", "UPDATE"; empty: UPDATE for objects in --old, else CREATE
   std::string old_file;   // the states before an update
   std::string ns;
-  std::string namespace_labels;  // "k=v,..."
-  std::string config_file;       // empty: the defaults
+  std::string namespace_labels;         // "k=v,..."
+  std::string config_file;              // empty: the defaults
+  std::vector<std::string> policies{};  // files and folders, beside those of the configuration
   Time now{};
 };
 
@@ -73,9 +74,16 @@ class Evaluator {
 // What -l selects; null: everything. Nothing if the text is not a label selector; `err` says why.
 std::optional<json::Json> ReadSelector(const std::string& text, std::ostream& err);
 
-// The configuration in a file, the defaults for an empty path. Nothing if it is invalid; `err` says
-// why.
-std::optional<schemas::Config> LoadConfigFile(const std::string& path, std::ostream& err);
+// The configuration in a file, the defaults for an empty path, with the policies that it names and
+// those in `policies` (files and folders). Nothing if it is invalid; `err` says why, and warns of
+// policies without effect.
+std::optional<schemas::Config> LoadConfigFile(const std::string& path, std::ostream& err,
+                                              const std::vector<std::string>& policies = {});
+
+// Reads the policies that a configuration names, relative to the folder of its file, and those in
+// `more`, into it. False if one is faulty; `err` says why, and warns of policies without effect.
+bool LoadPolicies(const std::string& config_file, const std::vector<std::string>& more,
+                  schemas::Config& config, std::ostream& err);
 
 // Prints how many documents and files in folders were skipped, if any.
 void PrintSkipped(const Skipped& skipped, std::ostream& err);

@@ -2,8 +2,10 @@
 
 #include <filesystem>
 #include <map>
+#include <utility>
 
 #include "admission/known_names.h"
+#include "admission/policy_files.h"
 #include "base/text.h"
 #include "json/pointer.h"
 #include "offline/suite_table.h"
@@ -23,8 +25,9 @@ bool IsManifest(const Json& value) {
 // Reads the files and objects of a suite. Further faults go to `reading`.
 class SuiteReader {
  public:
-  SuiteReader(Source& source, Document& document, schemas::Reading& reading)
-      : source_(source), document_(document), reading_(reading) {
+  SuiteReader(Source& source, Document& document, schemas::Reading& reading,
+              const std::vector<std::string>& policies)
+      : source_(source), document_(document), reading_(reading), policies_(policies) {
     suite_.file = source.input.name;
     folder_ = fs::path(suite_.file).parent_path();
   }
@@ -32,7 +35,7 @@ class SuiteReader {
   Suite Read(WrittenSuite written) {
     suite_.name = written.name.empty() ? suite_.file : std::move(written.name);
     suite_.now = written.now;
-    suite_.config = ConfigOf(std::move(written.config));
+    ReadConfig(std::move(written.config));
     std::map<std::string, size_t> names;
     for (size_t i = 0; i < written.cases.size(); ++i) {
       const std::string path = Child("/cases", i);
@@ -49,6 +52,26 @@ class SuiteReader {
  private:
   void Fault(const std::string& path, std::string message, std::string hint) {
     reading_.Fault(path, std::move(message), std::move(hint));
+  }
+
+  void ReadConfig(WrittenConfig written) {
+    std::string folder = folder_.string();
+    if (const auto* file = std::get_if<std::string>(&written)) {
+      folder = (folder_ / *file).parent_path().string();
+    }
+    suite_.config = ConfigOf(std::move(written));
+    auto texts = admission::ReadPolicyTexts(suite_.config.policy_files, folder);
+    const auto others = admission::ReadPolicyTexts(policies_, "");
+    for (const auto* read : {&std::as_const(texts), &others}) {
+      if (*read) continue;
+      return Fault("/config", read->error().message(),
+                   "files of policies are relative to the folder of the configuration, those of "
+                   "--policies to the working directory");
+    }
+    texts->insert(texts->end(), others->begin(), others->end());
+    if (const auto set = admission::SetPolicies(*texts, suite_.config); !set) {
+      Fault("/config", set.error().message(), "");
+    }
   }
 
   schemas::Config ConfigOf(WrittenConfig written) {
@@ -141,11 +164,12 @@ class SuiteReader {
   Source& source_;
   Document& document_;
   schemas::Reading& reading_;
+  const std::vector<std::string>& policies_;
   Suite suite_;
   fs::path folder_;
 };
 
-SuiteFile ReadSuiteFile(InputText input) {
+SuiteFile ReadSuiteFile(InputText input, const std::vector<std::string>& policies) {
   SuiteFile file;
   file.source = Decode(std::move(input));
   if (!file.source->input.fault.empty()) {
@@ -160,7 +184,8 @@ SuiteFile ReadSuiteFile(InputText input) {
     schemas::Reading reading(document.value, document.positions);
     WrittenSuite written;
     if (schemas::ReadDocument(SuiteTable(), document.value, reading, written)) {
-      file.suites.push_back(SuiteReader(*file.source, document, reading).Read(std::move(written)));
+      file.suites.push_back(
+          SuiteReader(*file.source, document, reading, policies).Read(std::move(written)));
     }
     file.issues.Append(reading.Faults());
     file.warnings.Append(reading.Warnings());
@@ -181,11 +206,12 @@ bool IsOther(const SuiteFile& file) {
 
 }  // namespace
 
-std::vector<SuiteFile> ReadSuites(const std::vector<std::string>& paths, std::istream& in) {
+std::vector<SuiteFile> ReadSuites(const std::vector<std::string>& paths, std::istream& in,
+                                  const std::vector<std::string>& policies) {
   std::vector<SuiteFile> files;
   for (InputText& input : ReadInputs(paths, in)) {
     const bool named = !input.found;
-    SuiteFile file = ReadSuiteFile(std::move(input));
+    SuiteFile file = ReadSuiteFile(std::move(input), policies);
     if (named || !IsOther(file)) files.push_back(std::move(file));
   }
   return files;

@@ -54,6 +54,9 @@ struct SuiteFile {
 // Reads suites from files, from `in` for "-", and from every .yaml, .yml and .json in a folder that
 // is not a manifest (apiVersion and kind) and not named mindgate.yaml. File names in a suite are
 // relative to its folder, or to the working directory for standard input.
-std::vector<SuiteFile> ReadSuites(const std::vector<std::string>& paths, std::istream& in);
+// Suites judge by the policies that their configuration names, and by those in `policies` (files
+// and folders), too.
+std::vector<SuiteFile> ReadSuites(const std::vector<std::string>& paths, std::istream& in,
+                                  const std::vector<std::string>& policies = {});
 
 }  // namespace mindgate::offline

@@ -123,6 +123,16 @@ Type<Mode> RuleMode() {
                        {"off", Mode::kOff}});
 }
 
+constexpr std::string_view kPolicyPrefix = "policy/";
+
+// "policy/NAME": whether there is such a policy is not known here.
+bool IsPolicyId(std::string_view text) {
+  if (!text.starts_with(kPolicyPrefix)) return false;
+  const auto parts = Split(text.substr(kPolicyPrefix.size()), '.');
+  return std::all_of(parts.begin(), parts.end(),
+                     [](std::string_view part) { return IsDns1123Label(part); });
+}
+
 // --- objects ---------------------------------------------------------------------------------
 
 Type<Profile> ProfileTable(const Profile& defaults) {
@@ -197,10 +207,36 @@ Type<RuleModes> RuleModesTable(const KnownNames& known) {
           Key<RuleModes>::Calling(std::string(name), Sentence(rule.summary), mode_type, set));
     }
   }
-  auto table =
-      Object<RuleModes>(std::move(keys), {}, {}, "`mindgate explain` lists the rules").OrNull();
+  auto table = Object<RuleModes>(std::move(keys), {}, {}, "`mindgate explain` lists the rules");
+  table.keywords["patternProperties"] = {
+      {"^policy/[a-z0-9]([-a-z0-9.]*[a-z0-9])?$", mode_type.Schema()}};
+  // Policies of a site's own are no keys that are known here.
+  table.read = [read = table.read, mode_type](const Field& field, RuleModes& modes) {
+    if (!field.value.is_object()) return read(field, modes);
+    Json rules = field.value;
+    for (const auto& [name, value] : field.value.items()) {
+      if (!IsPolicyId(name)) continue;
+      Mode mode{};
+      if (Read(mode_type, {value, Child(field.path, name), field.reading}, mode)) {
+        modes.emplace(name, mode);
+      }
+      rules.erase(name);
+    }
+    read({rules, field.path, field.reading}, modes);
+  };
+  table = std::move(table).OrNull();
   table.write = [](const RuleModes&) { return OrderedJson::object(); };
   return table;
+}
+
+Type<std::vector<std::string>> PoliciesTable() {
+  using Files = std::vector<std::string>;
+  return Object<Files>(
+             {{"files",
+               "Files, and folders whose .yaml, .yml and .json files are read; a path that is not "
+               "absolute counts from the folder of this file. A change is seen within 10 s.",
+               [](Files& files) -> auto& { return files; }, List(NonEmptyText())}})
+      .OrNull();
 }
 
 Type<ElasticScaling> ElasticScalingTable() {
@@ -249,8 +285,8 @@ Type<NamespaceOverride> NamespaceTable(const Type<RuleModes>& rule_modes) {
 
 Type<Exception> ExceptionTable(const KnownNames& known) {
   return Object<Exception>(
-      {{"rules", "The rules that may be broken, by id or name.", &Exception::rules,
-        List(RuleName(known), 1), kRequired},
+      {{"rules", "The rules that may be broken, by id or name, and policy/NAME for policies.",
+        &Exception::rules, List(RuleName(known), 1), kRequired},
        {"namespace",
         "Only in this namespace; a * at the end matches every ending. Left out, in all namespaces.",
         &Exception::ns, Pattern(Text())},
@@ -425,6 +461,7 @@ Type<EnforcementMode> EnforcementModeWord() {
 
 Type<std::string> RuleName(const KnownNames& known) {
   return Parsed<std::string>(Text(), [&known](const std::string& written, const Field& field) {
+    if (IsPolicyId(written)) return written;
     std::vector<std::string_view> names;
     for (const KnownNames::Name& rule : known.rules) {
       if (rule.id == written || rule.name == written) return std::string(rule.id);
@@ -481,12 +518,18 @@ Type<Config> ConfigTable(const KnownNames& known) {
        &Config::existing_violations,
        Choice<Mode>({{"warn", Mode::kWarn}, {"enforce", Mode::kEnforce}})},
       {"rules",
-       "What a violated rule leads to, by rule id or name: enforce denies, warn admits with a "
+       "What a violated rule leads to, by rule id or name, or policy/NAME for a policy of the "
+       "site: enforce denies, warn admits with a "
        "warning, audit only records, off does not check. Rules that are not listed keep their own "
        "default; `mindgate explain` shows it.",
        &Config::rules,
        rule_modes,
        {.example = R"({"MG050": "enforce", "MG051": "off"})"}},
+      {"policies",
+       "Policies of this site, in Kubernetes' format (ValidatingAdmissionPolicy).",
+       [](Config& config) -> auto& { return config.policy_files; },
+       PoliciesTable(),
+       {.example = R"({"files": ["policies"]})"}},
       {"namespaces",
        "Overrides for namespaces. The first entry that matches applies.",
        &Config::namespaces,

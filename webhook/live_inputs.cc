@@ -22,11 +22,11 @@ void Log(log::Logger& logger, std::string_view what, const ReloadStatus& status,
   }
 }
 
-std::unique_ptr<schemas::ConfigReloader> ReloaderOf(const std::string& file, const Clock& clock,
-                                                    Snapshot<schemas::Config>& target,
-                                                    log::Logger& logger) {
+std::unique_ptr<admission::ConfigReloader> ReloaderOf(const std::string& file, const Clock& clock,
+                                                      Snapshot<schemas::Config>& target,
+                                                      log::Logger& logger) {
   if (file.empty()) return nullptr;
-  return schemas::MakeConfigReloader(
+  return admission::MakeConfigReloader(
       file, admission::KnownNames(), clock, target,
       [&target, &logger](const ReloadStatus& status) {
         const auto config = target.Get();

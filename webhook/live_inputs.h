@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 
+#include "admission/config_reload.h"
 #include "base/clock.h"
 #include "base/directory_watch.h"
 #include "base/log.h"
@@ -11,7 +12,6 @@
 #include "certs/reloader.h"
 #include "certs/tls_material.h"
 #include "schemas/config.h"
-#include "schemas/config_reload.h"
 
 namespace mindgate::webhook {
 
@@ -49,7 +49,7 @@ class LiveInputs {
  private:
   Snapshot<schemas::Config> config_;
   Snapshot<certs::TlsMaterial> tls_;
-  std::unique_ptr<schemas::ConfigReloader> config_reloader_;  // null: there is no file
+  std::unique_ptr<admission::ConfigReloader> config_reloader_;  // null: there is no file
   certs::TlsReloader tls_reloader_;
   std::unique_ptr<DirectoryWatchThread> thread_;  // last: ends before what it reloads
 };

@@ -104,9 +104,13 @@ std::optional<AuditGround> OfCluster(const AuditCommandOptions& options, const C
 std::optional<AuditGround> ReadAuditGround(const AuditCommandOptions& options, const Clock& clock,
                                            Streams& io) {
   auto ground = options.snapshot.empty() ? OfCluster(options, clock, io) : OfSnapshot(options, io);
-  if (!ground || options.config_file.empty()) return ground;
-  auto config = offline::LoadConfigFile(options.config_file, io.err);
+  if (!ground || (options.config_file.empty() && options.policies.empty())) return ground;
+  auto config = offline::LoadConfigFile(options.config_file, io.err, options.policies);
   if (!config) return std::nullopt;
+  if (options.config_file.empty()) {
+    ground->config.policies = config->policies;
+    return ground;
+  }
   ground->config = *std::move(config);
   if (ground->snapshot) ground->snapshot->watcher = what_if::SettingsOf(ground->config);
   return ground;
@@ -169,6 +173,7 @@ void AddAudit(CLI::App& parent, Streams& io, int& exit_code) {
           "Snapshot file with workloads, or -, instead of the live cluster", "SNAPSHOT", "FILE");
   AddFlag(*command, "--config", options->config_file,
           "Configuration file (default: that of the running mindgate)", "CONFIG", "FILE");
+  AddPoliciesOption(*command, options->policies);
   command->add_flag("--strict", options->strict, "Treat warnings as denials")
       ->envname("MINDGATE_STRICT");
   AddOutputOption(

@@ -15,8 +15,9 @@ struct AuditCommandOptions {
   std::vector<std::string> kinds = {};  // as kubectl takes them; empty: all
   std::string selector = {};
   bool all_namespaces = false;
-  std::string snapshot = {};     // a file, or "-"; empty: the live cluster
-  std::string config_file = {};  // empty: that of the running watcher, else the defaults
+  std::string snapshot = {};               // a file, or "-"; empty: the live cluster
+  std::string config_file = {};            // empty: that of the running watcher, else the defaults
+  std::vector<std::string> policies = {};  // files and folders, beside those of the configuration
   bool strict = false;
   OutputFormat output = "table";
   ColorMode color = ColorMode::kAuto;

@@ -58,6 +58,9 @@ void AddInputOptions(CLI::App& command, offline::InputOptions& options);
 // The same of a command that writes to its inputs: without what is built, downloaded, or was there
 // before an update.
 void AddWritableInputOptions(CLI::App& command, offline::InputOptions& options);
+// --policies, repeatable.
+void AddPoliciesOption(CLI::App& command, std::vector<std::string>& policies);
+
 void AddColorOption(CLI::App& command, ColorMode& color);
 
 }  // namespace mindgate::cli

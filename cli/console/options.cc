@@ -60,6 +60,7 @@ void AddSettingOptions(CLI::App& command, offline::InputOptions& options) {
                   "Configuration file, mindgate.yaml (default: built-in defaults)")
       ->type_name("FILE")
       ->envname("MINDGATE_CONFIG");
+  AddPoliciesOption(command, options.policies);
 }
 
 void AddFileOption(CLI::App& command, offline::InputOptions& options,
@@ -115,6 +116,16 @@ void AddLogFlags(CLI::App& command, LogOptions& options) {
   SetChoices(
       *AddFlag(command, "--log-level", options.level, "Lowest level to log", "LOG_LEVEL", "TEXT"),
       {"debug", "info", "warning", "error"});
+}
+
+void AddPoliciesOption(CLI::App& command, std::vector<std::string>& policies) {
+  command
+      .add_option("--policies", policies,
+                  "File or folder with policies of your own (ValidatingAdmissionPolicy), beside "
+                  "those of the configuration. Repeat it for several")
+      ->allow_extra_args(false)
+      ->type_name("PATH")
+      ->envname("MINDGATE_POLICIES");
 }
 
 void AddColorOption(CLI::App& command, ColorMode& color) {

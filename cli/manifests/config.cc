@@ -11,10 +11,13 @@
 #include "base/print_error.h"
 #include "base/text.h"
 #include "cli/console/commands.h"
+#include "json/pointer.h"
 #include "json/yaml.h"
+#include "offline/evaluate.h"
 #include "offline/inputs.h"
 #include "offline/results_json.h"
 #include "offline/suite_table.h"
+#include "policies/site/site_policies.h"
 #include "schemas/config_load.h"
 #include "simulation/scenario_table.h"
 
@@ -46,22 +49,52 @@ void WarnOfEnds(const schemas::Config& config, const offline::InputText& input, 
   }
 }
 
+// A policy may be named before it is there.
+void WarnOfUnknownPolicies(const schemas::Config& config, const offline::InputText& input,
+                           Streams& io) {
+  const auto documents = json::DecodeYaml(input.text);
+  const auto check = [&](const std::string& id, const std::string& path) {
+    if (!id.starts_with(policies::kPolicyPrefix)) return;
+    if (config.policies != nullptr && config.policies->Find(id) != nullptr) return;
+    json::Issue issue;
+    if (documents && !documents->empty()) issue.at = documents->front().positions.At(path);
+    issue.message = "warning: no policy " + Quote(id.substr(policies::kPolicyPrefix.size())) +
+                    " is bound here, so this has no effect";
+    issue.hint = "name its file under policies.files, or give --policies";
+    io.err << json::Render(issue, input.name, input.text);
+  };
+  for (const auto& rule : config.rules) check(rule.first, json::Child("/rules", rule.first));
+  for (size_t i = 0; i < config.namespaces.size(); ++i) {
+    const std::string rules = json::Child("/namespaces", i) + "/rules";
+    for (const auto& rule : config.namespaces[i].rules)
+      check(rule.first, json::Child(rules, rule.first));
+  }
+  for (size_t i = 0; i < config.exceptions.size(); ++i) {
+    const std::string rules = json::Child("/exceptions", i) + "/rules";
+    const auto& all = config.exceptions[i].rules;
+    for (size_t j = 0; j < all.size(); ++j) check(all[j], json::Child(rules, j));
+  }
+}
+
 }  // namespace
 
-int RunConfigValidate(const std::string& path, Time now, Streams& io) {
+int RunConfigValidate(const std::string& path, const std::vector<std::string>& policies, Time now,
+                      Streams& io) {
   const offline::InputText input = std::move(offline::ReadInputs({path}, io.in).front());
   if (!input.fault.empty()) {
     PrintError(io.err, path + ": " + input.fault);
     return kExitUnusable;
   }
   json::Issues warnings;
-  const auto config = schemas::LoadConfig(input.text, admission::KnownNames(), &warnings);
+  auto config = schemas::LoadConfig(input.text, admission::KnownNames(), &warnings);
   if (!config) {
     io.err << json::Render(config.error(), input.name, input.text);
     return kExitUnusable;
   }
   io.err << json::Render(warnings, input.name, input.text);
   WarnOfEnds(*config, input, now, io);
+  if (!offline::LoadPolicies(path, policies, *config, io.err)) return kExitUnusable;
+  WarnOfUnknownPolicies(*config, input, io);
   io.out << input.name << ": valid, generation " << config->generation << "\n";
   return kExitDone;
 }
@@ -95,9 +128,11 @@ void AddConfig(CLI::App& parent, Streams& io, int& exit_code) {
       ->required()
       ->type_name("")
       ->envname("MINDGATE_CONFIG");
+  auto policies = std::make_shared<std::vector<std::string>>();
+  AddPoliciesOption(*validate, *policies);
   validate->footer("Example:\n  mindgate config validate mindgate.yaml");
-  validate->callback([path, &io, &exit_code] {
-    exit_code = RunConfigValidate(*path, SystemClock().WallNow(), io);
+  validate->callback([path, policies, &io, &exit_code] {
+    exit_code = RunConfigValidate(*path, *policies, SystemClock().WallNow(), io);
   });
 
   CLI::App* schema = command->add_subcommand(

@@ -23,6 +23,7 @@
 #include "offline/evaluate.h"
 #include "offline/results_json.h"
 #include "policies/engine.h"
+#include "policies/site/site_policies.h"
 #include "schemas/keys.h"
 
 namespace mindgate::cli {
@@ -58,6 +59,15 @@ OrderedJson KeyJson(const schemas::KeyFact& fact) {
           {"reader", fact.reader}, {"effect", fact.effect}};
 }
 
+// The catalogue, and the policies of the site.
+std::vector<const Rule*> AllRules(const schemas::Config& config) {
+  std::vector<const Rule*> rules = policies::Catalogue();
+  if (config.policies != nullptr) {
+    rules.insert(rules.end(), config.policies->rules().begin(), config.policies->rules().end());
+  }
+  return rules;
+}
+
 // What all rules, mutators and keys are called as a topic.
 constexpr std::string_view kLists[] = {"rules", "mutators", "keys"};
 
@@ -69,7 +79,7 @@ int ListAll(const ExplainOptions& options, const schemas::Config& config, Stream
     OrderedJson lists = OrderedJson::object();
     if (wanted("rules")) {
       OrderedJson& rules = lists["rules"] = OrderedJson::array();
-      for (const Rule* rule : policies::Catalogue()) rules.push_back(RuleJson(*rule, config));
+      for (const Rule* rule : AllRules(config)) rules.push_back(RuleJson(*rule, config));
     }
     if (wanted("mutators")) {
       OrderedJson& writers = lists["mutators"] = OrderedJson::array();
@@ -84,17 +94,18 @@ int ListAll(const ExplainOptions& options, const schemas::Config& config, Stream
   }
   const Paint paint(options.color, io.out_is_terminal);
   size_t width = 0;
-  for (const Rule* rule : policies::Catalogue()) width = std::max(width, rule->name.size());
+  for (const Rule* rule : AllRules(config)) width = std::max(width, rule->name.size());
   for (const auto& mutator : mutators::Mutators()) width = std::max(width, mutator.name.size());
   for (const schemas::KeyFact& fact : schemas::KeyFacts()) width = std::max(width, fact.key.size());
   const std::string_view between = options.topics.empty() ? "\n" : "";
   if (wanted("rules")) {
     io.out << paint(Color::kBold, "RULE   " + Padded("NAME", width) + "  MODE     WHAT MUST HOLD")
            << "\n";
-    for (const Rule* rule : policies::Catalogue()) {
+    for (const Rule* rule : AllRules(config)) {
       const auto mode = schemas::ModeName(policies::ModeFor(*rule, config, ""));
-      io.out << Padded(rule->id, 5) << "  " << Padded(rule->name, width) << "  " << Padded(mode, 7)
-             << "  " << WrappedCell(rule->summary, io.width, width + 18) << "\n";
+      const std::string_view id = rule->site == nullptr ? rule->id : "policy";
+      io.out << Padded(id, 6) << " " << Padded(rule->name, width) << "  " << Padded(mode, 7) << "  "
+             << WrappedCell(rule->summary, io.width, width + 18) << "\n";
     }
   }
   if (wanted("mutators")) {
@@ -134,7 +145,7 @@ constexpr std::string_view kRule = "rule/";
 constexpr std::string_view kMutator = "mutator/";
 constexpr std::string_view kKey = "key/";
 
-Topic TopicNamed(std::string_view text) {
+Topic TopicNamed(std::string_view text, const schemas::Config& config) {
   const bool only_rule = text.starts_with(kRule);
   const bool only_mutator = text.starts_with(kMutator);
   const bool only_key = text.starts_with(kKey);
@@ -144,7 +155,7 @@ Topic TopicNamed(std::string_view text) {
   Topic topic;
   if (!only_rule && !only_mutator) topic.key = schemas::KeyNamed(text);
   if (only_key) return topic;
-  if (!only_mutator) topic.rule = policies::FindRule(text);
+  if (!only_mutator) topic.rule = policies::FindRule(text, config);
   if (only_rule) return topic;
   for (const auto& mutator : mutators::Mutators()) {
     if (mutator.name == text) topic.mutator = &mutator;
@@ -152,13 +163,13 @@ Topic TopicNamed(std::string_view text) {
   return topic;
 }
 
-void PrintUnknown(const std::string& word, std::ostream& err) {
+void PrintUnknown(const std::string& word, const schemas::Config& config, std::ostream& err) {
   std::vector<std::string> names;
   for (const auto& mutator : mutators::Mutators()) {
     names.emplace_back(mutator.name);
     names.push_back(std::string(kMutator) + std::string(mutator.name));
   }
-  for (const Rule* rule : policies::Catalogue()) {
+  for (const Rule* rule : AllRules(config)) {
     names.emplace_back(rule->id);
     names.emplace_back(rule->name);
     names.push_back(std::string(kRule) + std::string(rule->name));
@@ -177,9 +188,9 @@ int ExplainTopics(const ExplainOptions& options, const schemas::Config& config, 
   OrderedJson keys = OrderedJson::array();
   std::string text;
   for (const std::string& word : options.topics) {
-    const Topic topic = TopicNamed(word);
+    const Topic topic = TopicNamed(word, config);
     if (topic.empty()) {
-      PrintUnknown(word, io.err);
+      PrintUnknown(word, config, io.err);
       return kExitUnusable;
     }
     if (topic.rule != nullptr) {
@@ -270,7 +281,8 @@ int RunExplain(const ExplainOptions& options, Streams& io) {
                    " if it is another file, else remove -f");
     return kExitUnusable;
   }
-  const auto config = offline::LoadConfigFile(options.input.config_file, io.err);
+  const auto config =
+      offline::LoadConfigFile(options.input.config_file, io.err, options.input.policies);
   if (!config) return kExitUnusable;
   if (options.argocd) return PrintArgocdSettings(options, *config, io);
   const bool list = options.topics.empty() || (options.topics.size() == 1 &&
@@ -321,6 +333,7 @@ void AddExplain(CLI::App& parent, Streams& io, int& exit_code) {
   mindgate explain sp-block              who reads a label or annotation, where, and which values
   mindgate explain --fault 80E18005      what a fault code means, and what happens to pods
   mindgate explain --argocd              what Argo CD must ignore of objects that are injected
+  mindgate explain policy/NAME --policies DIR  what a policy of your own demands
   mindgate explain -f job.yaml           what was injected, what was not, and which rules failed
   mindgate explain -f job.yaml --all     the result of every rule
   mindgate explain -f job.yaml -o json)");

@@ -90,8 +90,7 @@ std::string RuleDocument(const Rule& rule, const schemas::Config& config, size_t
   if (mode != rule.default_mode) {
     modes += " (by default " + std::string(schemas::ModeName(rule.default_mode)) + ")";
   }
-  return std::string(rule.id) + " " + std::string(rule.name) + "\n\n" +
-         Wrapped(Sentence(rule.summary), width, "  ") + "\n" +
+  return policies::TitleOf(rule) + "\n\n" + Wrapped(Sentence(rule.summary), width, "  ") + "\n" +
          Section("Why", Sentence(rule.why), width) +
          Section("What to write", Sentence(rule.fix), width) +
          Section("Kinds", KindsOf(rule), width) + Section("Mode", modes, width) +

@@ -141,7 +141,7 @@ int RunTest(const TestOptions& options, Streams& io) {
   std::vector<SuiteResult> results;
   bool bad = false;
   bool failed = false;
-  const auto files = offline::ReadSuites(options.paths, io.in);
+  const auto files = offline::ReadSuites(options.paths, io.in, options.policies);
   if (files.empty()) {
     PrintError(io.err, "no suites in " + Join(options.paths, ", "),
                "a suite is a YAML file with a list of cases");
@@ -181,6 +181,7 @@ void AddTest(CLI::App& parent, Streams& io, int& exit_code) {
                   ->capture_default_str()
                   ->envname("MINDGATE_TEST_OUTPUT"),
              {"text", "junit"});
+  AddPoliciesOption(*command, options->policies);
   AddColorOption(*command, options->color);
   command->footer(R"(A suite lists objects and the decisions expected for them:
   name: our services

@@ -11,7 +11,8 @@ namespace mindgate::cli {
 
 struct TestOptions {
   std::vector<std::string> paths;
-  std::string output = "text";  // or "junit"
+  std::vector<std::string> policies{};  // beside those that suites name
+  std::string output = "text";          // or "junit"
   ColorMode color = ColorMode::kAuto;
   Time now{};  // for suites without a time
 };

@@ -5,6 +5,7 @@
 #include <memory>
 #include <random>
 
+#include "admission/config_reload.h"
 #include "admission/known_names.h"
 #include "audit/controller.h"
 #include "base/directory_watch.h"
@@ -18,7 +19,6 @@
 #include "cli/console/flags.h"
 #include "cli/console/kube_flags.h"
 #include "http/probe_port.h"
-#include "schemas/config_reload.h"
 #include "watcher/frame/leader_client.h"
 #include "watcher/watcher.h"
 
@@ -37,7 +37,7 @@ class ConfigFollower {
       target.Set(std::make_shared<const Config>());
       return;
     }
-    reloader_ = schemas::MakeConfigReloader(
+    reloader_ = admission::MakeConfigReloader(
         file, admission::KnownNames(), clock, target,
         [&logger, changed = std::move(changed)](const ReloadStatus& status) {
           if (status.error.empty()) {
@@ -64,7 +64,7 @@ class ConfigFollower {
   }
 
  private:
-  std::unique_ptr<schemas::ConfigReloader> reloader_;
+  std::unique_ptr<admission::ConfigReloader> reloader_;
   std::unique_ptr<DirectoryWatchThread>
       thread_;  // last member: stops before the reloader is destroyed
 };

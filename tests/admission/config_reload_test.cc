@@ -1,10 +1,11 @@
-#include "schemas/config_reload.h"
+#include "admission/config_reload.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "admission/known_names.h"
 #include "base/directory_watch.h"
+#include "policies/site/site_policies.h"
 #include "support/fake_clock.h"
 #include "support/temp_folder.h"
 
@@ -16,13 +17,30 @@ using mindgate::testing::MountedSecret;
 using mindgate::testing::TempFolder;
 using ::testing::HasSubstr;
 
+std::string BoundPolicy(const std::string& expression) {
+  return R"(apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: {name: p}
+spec:
+  matchConstraints:
+    resourceRules: [{apiGroups: ["*"], apiVersions: ["*"], operations: ["*"], resources: ["*"]}]
+  validations: [{expression: ")" +
+         expression + R"("}]
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: {name: b}
+spec: {policyName: p, validationActions: [Deny]}
+)";
+}
+
 TEST(ConfigReloader, TakesUpEachGoodVersionOfAMountedConfigMap) {
   MountedSecret config_map;
   config_map.Update({{"mindgate.yaml", "scheduler: one\n"}});
   FakeClock clock;
   Snapshot<schemas::Config> config;
-  const auto reloader = schemas::MakeConfigReloader(config_map.path() + "/mindgate.yaml",
-                                                    KnownNames(), clock, config);
+  const auto reloader =
+      MakeConfigReloader(config_map.path() + "/mindgate.yaml", KnownNames(), clock, config);
   DirectoryWatch watch({.folders = {config_map.path()}}, clock, [&] { reloader->Reload(); });
   EXPECT_EQ(config.Get(), nullptr) << "not ready before the first good load";
   ASSERT_TRUE(reloader->Reload()) << reloader->status().error;
@@ -46,8 +64,8 @@ TEST(ConfigReloader, TellsOfOldSpellingsOnceForEachFile) {
   Snapshot<schemas::Config> config;
   std::vector<std::string> told;
   const auto reloader =
-      schemas::MakeConfigReloader(path, KnownNames(), clock, config, {},
-                                  [&told](const std::string& text) { told.push_back(text); });
+      MakeConfigReloader(path, KnownNames(), clock, config, {},
+                         [&told](const std::string& text) { told.push_back(text); });
   const std::string warning = path +
                               ":1:16: warning: 900 has no unit and is read as seconds\n"
                               "graceOverTime: 900\n"
@@ -64,13 +82,38 @@ TEST(ConfigReloader, TellsOfOldSpellingsOnceForEachFile) {
   EXPECT_THAT(told, ::testing::ElementsAre(warning)) << "nothing to warn about";
 }
 
+TEST(ConfigReloader, FollowsThePoliciesThatTheConfigurationNames) {
+  const TempFolder folder;
+  const std::string path = folder / "mindgate.yaml";
+  folder.Write("mindgate.yaml", "policies: {files: [policies]}\n");
+  folder.Write("policies/a.yaml", BoundPolicy("true"));
+  const FakeClock clock;
+  Snapshot<schemas::Config> config;
+  const auto reloader = MakeConfigReloader(path, KnownNames(), clock, config);
+  ASSERT_TRUE(reloader->Reload()) << reloader->status().error;
+  const auto first = config.Get();
+  ASSERT_NE(first->policies, nullptr);
+  EXPECT_EQ(first->policies->rules().size(), 1u);
+  EXPECT_FALSE(reloader->Reload()) << "nothing is new";
+
+  folder.Write("policies/a.yaml", BoundPolicy("objct == 1"));
+  EXPECT_FALSE(reloader->Reload());
+  EXPECT_EQ(config.Get(), first) << "the last good set";
+  EXPECT_THAT(reloader->status().error,
+              HasSubstr(folder / "policies/a.yaml:7:31: undeclared reference to 'objct'"));
+
+  folder.Write("policies/a.yaml", BoundPolicy("false"));
+  EXPECT_TRUE(reloader->Reload());
+  EXPECT_NE(config.Get()->generation, first->generation);
+}
+
 TEST(ConfigReloader, KeepsTheLastGoodAndShowsTheFault) {
   const TempFolder folder;
   const std::string path = folder / "mindgate.yaml";
   folder.Write("mindgate.yaml", "scheduler: one\n");
   const FakeClock clock;
   Snapshot<schemas::Config> config;
-  const auto reloader = schemas::MakeConfigReloader(path, KnownNames(), clock, config);
+  const auto reloader = MakeConfigReloader(path, KnownNames(), clock, config);
   ASSERT_TRUE(reloader->Reload());
   const auto good = config.Get();
 

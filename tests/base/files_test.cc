@@ -68,6 +68,28 @@ TEST(ReadRegularFile, DoesNotWaitForTheWriterOfAFifo) {
   EXPECT_EQ(Message(folder, "fifo"), "is not a regular file");
 }
 
+TEST(FilesIn, NamesFilesAndLinksInOrder) {
+  const TempFolder folder;
+  for (const char* name : {"b.yaml", "a.yaml", ".hidden", "deep/c.yaml"}) folder.Write(name, "x");
+  std::filesystem::create_symlink("a.yaml", folder / "link.yaml");
+  const auto names = FilesIn(folder.path(), 3);
+  ASSERT_TRUE(names.has_value());
+  EXPECT_EQ(*names, (std::vector<std::string>{"a.yaml", "b.yaml", "link.yaml"}));
+  const auto too_many = FilesIn(folder.path(), 2);
+  ASSERT_FALSE(too_many.has_value());
+  EXPECT_EQ(too_many.error().message(), folder.path() + ": holds more than 2 files");
+}
+
+TEST(FilesIn, OfWhatIsNotAFolderIsNothing) {
+  const TempFolder folder;
+  folder.Write("a.yaml", "x");
+  for (const char* name : {"a.yaml", "missing"}) {
+    const auto names = FilesIn(folder / name, 3);
+    ASSERT_TRUE(names.has_value()) << name;
+    EXPECT_EQ(*names, std::nullopt) << name;
+  }
+}
+
 TEST(WriteFiles, ReplacesWithTheModeAskedForAndLeavesNothingElse) {
   const TempFolder folder;
   folder.Write("a", "a longer text that was there");

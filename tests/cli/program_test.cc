@@ -290,7 +290,7 @@ TEST(Config, ExceptionsThatHaveEndedOrEndSoonAreWarnedOf) {
     std::ostringstream out;
     std::ostringstream err;
     Streams io{in, out, err};
-    EXPECT_EQ(RunConfigValidate("mindgate.yaml", *ParseTime(now), io), 0);
+    EXPECT_EQ(RunConfigValidate("mindgate.yaml", {}, *ParseTime(now), io), 0);
     EXPECT_THAT(out.str(), ::testing::StartsWith("mindgate.yaml: valid, generation "));
     return err.str();
   };

@@ -73,12 +73,13 @@ elasticScaling: {mode: enforce, upstreamCounts: true, reservation: 20s, startDea
 audit: {mode: on, interval: 30m}
 maxMode: warn
 existingViolations: enforce
-rules: {MG001: audit, fault-scheduling-value: off}
+rules: {MG001: audit, fault-scheduling-value: off, policy/whole-machines: warn}
+policies: {files: [policies, more/queues.yaml]}
 namespaces:
-  - {name: team-a, inject: disabled, rules: {MG050: warn}}
+  - {name: team-a, inject: disabled, rules: {MG050: warn, policy/a.b: off}}
   - {name: team-*, rules: {wrong-type: enforce}}
 exceptions:
-  - rules: [wrong-type, MG050]
+  - rules: [wrong-type, MG050, policy/a.b]
     namespace: legacy-*
     kind: Deployment
     name: llama-*
@@ -108,10 +109,13 @@ npuResources:
   want.existing_violations = Mode::kEnforce;
   want.versions.Set(Component::kVolcano, {1, 12});
   want.versions.Set(Component::kLeaderWorkerSet, {0, 7, 1});
-  want.rules = {{"MG001", Mode::kAudit}, {"MG050", Mode::kOff}};
-  want.namespaces = {{"team-a", false, {{"MG050", Mode::kWarn}}},
+  want.rules = {{"MG001", Mode::kAudit},
+                {"MG050", Mode::kOff},
+                {"policy/whole-machines", Mode::kWarn}};
+  want.policy_files = {"policies", "more/queues.yaml"};
+  want.namespaces = {{"team-a", false, {{"MG050", Mode::kWarn}, {"policy/a.b", Mode::kOff}}},
                      {"team-*", true, {{"MG001", Mode::kEnforce}}}};
-  want.exceptions = {{{"MG001", "MG050"},
+  want.exceptions = {{{"MG001", "MG050", "policy/a.b"},
                       "legacy-*",
                       "Deployment",
                       "llama-*",
@@ -286,6 +290,12 @@ TEST(LoadConfig, WhatWouldHaveNoEffectIsAFault) {
       {"settle: 5s", "1:9 settle: unknown key \"settle\" (write it under rescheduling)"},
       {"namespaces: [{inject: enabled}]",
        "1:14 namespaces[0].name: \"name\" is missing (add name:)"},
+      {"rules: {policy/a: deny}",
+       "1:19 rules[policy/a]: \"deny\" is not allowed here: must be \"enforce\", \"warn\", "
+       "\"audit\" or \"off\""},
+      {"rules: {policy/A_b: warn}", "1:9 rules[policy/A_b]: unknown key \"policy/A_b\" (`mindgate "
+       "explain` lists the rules)"},
+      {"policies: {files: ['']}", "1:20 policies.files[0]: must not be empty"},
       {"exceptions: [{rules: [], owner: '', reason: r, expires: soon}]",
        "1:15 exceptions[0].rules: needs at least 1 item"},
       {"exceptions: [{rules: [MG999], owner: o, reason: r, expires: 2026-01-01}]",
