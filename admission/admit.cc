@@ -229,7 +229,8 @@ Verdict Decide(const AdmissionRequest& request, const Config& config, const Opti
   if (request.object == nullptr) return Ignored("no object");
   Views views(request, {.read_texts = options.judge,
                         .scheduler = config.scheduler,
-                        .npu_resources = config.npu_resources});
+                        .npu_resources = config.npu_resources,
+                        .kinds = config.kinds});
   auto view = views.Of(request.object);
   if (!view) return Ignored("not a kind that mindgate handles");
   if (view->being_deleted) return Ignored("being deleted");

@@ -71,22 +71,14 @@ class Auditor {
                                                   std::move(request), config_,
                                                   admission::Options{.strict = options_.strict});
     for (const offline::InputObject& reference : references_) {
-      const auto kind = schemas::KindOf(*reference.object);
-      if (kind) Judge(*kind, *reference.object);
+      const KindInfo* const info = schemas::FindKind(*reference.object, config_.kinds);
+      if (info != nullptr) Judge(*info, *reference.object);
     }
     // All kinds, since those that are not asked for may own what is.
     for (const KindInfo& info : schemas::kKinds) {
-      if (read_.Has(info.kind)) continue;
-      const Tally before = tally_;
-      const size_t kept = audit_.workloads.size();
-      Read(
-          ResourceOf(info),
-          [&] {
-            tally_ = before;
-            audit_.workloads.resize(kept);
-          },
-          [&](const Value& object) { Judge(info.kind, object); });
+      if (!read_.Has(info.kind)) ReadAndJudge(info);
     }
+    for (size_t i = 0; i < config_.kinds.size(); ++i) ReadAndJudge(config_.kinds.info(i));
     audit_.counts = tally_.counts;
     audit_.ended = tally_.ended;
     if (snapshot != nullptr) Suppose(*snapshot, step);
@@ -95,6 +87,18 @@ class Auditor {
   }
 
  private:
+  void ReadAndJudge(const KindInfo& info) {
+    const Tally before = tally_;
+    const size_t kept = audit_.workloads.size();
+    Read(
+        ResourceOf(info),
+        [&] {
+          tally_ = before;
+          audit_.workloads.resize(kept);
+        },
+        [&](const Value& object) { Judge(info, object); });
+  }
+
   // Notes what cannot be read; a kind that the cluster does not have is no gap.
   void Read(const kube::Resource& resource, const std::function<void()>& started,
             const std::function<void(const Value&)>& item) {
@@ -149,14 +153,15 @@ class Auditor {
     return kube::Selects(&options_.selector, &tree);
   }
 
-  void Judge(Kind kind, const Value& object) {
+  void Judge(const KindInfo& info, const Value& object) {
+    const Kind kind = info.kind;
     const Value* metadata = json::Find(object, "metadata");
     const Value* controller = schemas::ControllerOf(metadata);
     const std::string ns = json::TextAt(metadata, {"namespace"});
-    if (IsMade(kind, object)) {
+    if (IsMade(info, object, config_.kinds)) {
       if (kind != Kind::kPod) {
-        owners_[{ns, std::string(schemas::KindName(kind)) + "/" +
-                         json::TextAt(metadata, {"name"})}] = OwnerTitle(*controller);
+        owners_[{ns, std::string(info.name) + "/" + json::TextAt(metadata, {"name"})}] =
+            OwnerTitle(*controller);
       }
       return;
     }

@@ -41,12 +41,15 @@ uint64_t HashOf(const Value& object) {
 
 Changes::Changes(kube::Client& client, kube::Sleeper& sleeper, const Clock& clock,
                  log::Logger& logger, watcher::PodInformer& pods, Options options)
-    : logger_(logger),
+    : client_(client),
+      sleeper_(sleeper),
+      clock_(clock),
+      logger_(logger),
       options_(std::move(options)),
       namespaces_(client, sleeper, clock, NamespaceOptions()) {
   for (const schemas::KindInfo& info : schemas::kKinds) {
     if (schemas::kPodMakers.Has(info.kind)) {
-      kinds_.emplace_back(client, sleeper, clock, KindOptions(info));
+      kinds_.emplace_back(client, sleeper, clock, KindOptions(info, {}));
     }
   }
   SubscribeTo(pods);
@@ -60,10 +63,11 @@ Changes::Informer::Options Changes::NamespaceOptions() const {
   return options;
 }
 
-Changes::Informer::Options Changes::KindOptions(const schemas::KindInfo& info) const {
+Changes::Informer::Options Changes::KindOptions(const schemas::KindInfo& info,
+                                                const schemas::SiteKinds& kinds) const {
   Informer::Options options = Following(ResourceOf(info));
-  options.project = [kind = info.kind](const Value& object) {
-    return IsMade(kind, object) ? std::nullopt : std::optional(HashOf(object));
+  options.project = [kinds, &info](const Value& object) {
+    return IsMade(info, object, kinds) ? std::nullopt : std::optional(HashOf(object));
   };
   options.seed = options_.seed + static_cast<uint64_t>(info.kind);
   return options;
@@ -93,7 +97,7 @@ Changes::Informer::Options Changes::Following(const kube::Resource& resource) co
 void Changes::SubscribeTo(watcher::PodInformer& pods) const {
   using Namespace = std::string;
   const auto project = [](const Value& pod) {
-    return IsMade(Kind::kPod, pod)
+    return IsMade(schemas::InfoOf(Kind::kPod), pod, {})
                ? nullptr
                : std::make_shared<const Namespace>(json::TextAt(pod, {"metadata", "namespace"}));
   };
@@ -112,7 +116,10 @@ void Changes::SubscribeTo(watcher::PodInformer& pods) const {
   pods.Subscribe<Namespace>(std::move(subscription));
 }
 
-void Changes::Run(const std::stop_token& stop) {
+void Changes::Run(const std::stop_token& stop, const schemas::SiteKinds& kinds) {
+  for (size_t i = 0; i < kinds.size(); ++i) {
+    kinds_.emplace_back(client_, sleeper_, clock_, KindOptions(kinds.info(i), kinds));
+  }
   std::vector<std::jthread> threads;
   for (Informer& kind : kinds_) {
     threads.push_back(StartThread("audit-kind", [&kind, stop] { kind.Run(stop); }));

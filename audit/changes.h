@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "kube/informer.h"
 #include "schemas/kinds.h"
+#include "schemas/site_kinds.h"
 #include "watcher/frame/pods.h"
 
 // Which namespaces have something new to audit.
@@ -33,8 +34,9 @@ class Changes {
   Changes(kube::Client& client, kube::Sleeper& sleeper, const Clock& clock, log::Logger& logger,
           watcher::PodInformer& pods, Options options);
 
-  // Until `stop`, in the caller's thread and one for each kind.
-  void Run(const std::stop_token& stop);
+  // Until `stop`, in the caller's thread and one for each kind. Kinds of the site are followed like
+  // the others; their pods are taken for those of an unknown controller. Called once.
+  void Run(const std::stop_token& stop, const schemas::SiteKinds& kinds = {});
 
   bool Exists(const std::string& ns) const;
   void ForEachNamespace(const std::function<void(const std::string& ns)>& visit) const;
@@ -47,9 +49,13 @@ class Changes {
   // Without what is kept of an object, and the seed.
   Informer::Options Following(const kube::Resource& resource) const;
   Informer::Options NamespaceOptions() const;
-  Informer::Options KindOptions(const schemas::KindInfo& info) const;
+  Informer::Options KindOptions(const schemas::KindInfo& info,
+                                const schemas::SiteKinds& kinds) const;
   void SubscribeTo(watcher::PodInformer& pods) const;
 
+  kube::Client& client_;
+  kube::Sleeper& sleeper_;
+  const Clock& clock_;
   log::Logger& logger_;
   const Options options_;
   Informer namespaces_;

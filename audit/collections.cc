@@ -114,11 +114,11 @@ std::vector<std::string> KindNames() {
   return names;
 }
 
-bool IsMade(Kind kind, const Value& object) {
+bool IsMade(const KindInfo& info, const Value& object, const schemas::SiteKinds& kinds) {
   const Value* const controller = schemas::ControllerOf(json::Find(object, "metadata"));
   return controller != nullptr &&
          schemas::Makes(schemas::GroupOf(json::TextAt(*controller, {"apiVersion"})),
-                        json::TextAt(*controller, {"kind"}), kind);
+                        json::TextAt(*controller, {"kind"}), info, kinds);
 }
 
 bool HasEnded(Kind kind, const Value& object) {

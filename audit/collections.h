@@ -8,6 +8,7 @@
 #include "json/value.h"
 #include "kube/resource.h"
 #include "schemas/kinds.h"
+#include "schemas/site_kinds.h"
 
 // Which collections of a cluster an audit reads.
 namespace mindgate::audit {
@@ -38,8 +39,10 @@ schemas::KindSet KindsNamed(std::string_view name);
 // "ascendjobs", "deployments" and so on, each once: what KindsNamed takes.
 std::vector<std::string> KindNames();
 
-// Whether a controller that mindgate knows made the object: what made it is judged instead.
-bool IsMade(schemas::Kind kind, const json::Value& object);
+// Whether a controller that mindgate knows made the object, which is of that row: what made it is
+// judged instead.
+bool IsMade(const schemas::KindInfo& info, const json::Value& object,
+            const schemas::SiteKinds& kinds);
 
 // Whether nothing of the object runs any more, and nothing will: a Pod that ended, a job that is
 // complete or has failed.

@@ -78,7 +78,9 @@ bool Controller::wanted() const {
 }
 
 void Controller::Run(const std::stop_token& stop) {
-  const std::jthread following = StartThread("audit-changes", [&] { changes_.Run(stop); });
+  const auto config = config_.Get();
+  const schemas::SiteKinds kinds = config == nullptr ? schemas::SiteKinds() : config->kinds;
+  const std::jthread following = StartThread("audit-changes", [&] { changes_.Run(stop, kinds); });
   loop_.Enqueue({});
   loop_.Run(stop);
 }

@@ -22,7 +22,8 @@ void ScalingGate(const MutationContext& context, Edits& edits);  // scaling_gate
 // written: with MayEdit of any of its templates.
 bool MayEditJob(const MutationContext& context);
 
-// AscendJob and vcjobs: their `spec` names the scheduler of all pods.
+// AscendJobs, vcjobs and kinds of mindgate.yaml that say so: their `spec` names the scheduler of
+// all pods.
 bool HasJobScheduler(const schemas::WorkloadView& view);
 
 // Whether the watcher decides when these pods start: they are under a scaling rule, and it is

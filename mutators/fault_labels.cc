@@ -119,7 +119,7 @@ GroupValue OfUser(const WorkloadView& view, std::string_view key, std::string_vi
   }
   if (!FitsKind(view, key, value)) {
     return {"", "the value " + Quote(value) + " that is written for these pods is not for " +
-                    std::string(schemas::KindName(view.kind)) + "s"};
+                    std::string(view.info().name) + "s"};
   }
   if (key == schemas::kFaultRetryTimes && ParseGoInt(value) == 0) return {};
   return {value, "", from};

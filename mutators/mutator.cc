@@ -342,7 +342,9 @@ bool MayEditJob(const MutationContext& context) {
 }
 
 bool HasJobScheduler(const WorkloadView& view) {
-  return schemas::kAscendJobs.Has(view.kind) || schemas::kVolcanoJobs.Has(view.kind);
+  const schemas::SiteKind* const site = view.info().site;
+  return schemas::kAscendJobs.Has(view.kind) || schemas::kVolcanoJobs.Has(view.kind) ||
+         (site != nullptr && site->names_scheduler);
 }
 
 bool IsScheduledByVolcano(const MutationContext& context, const PodTemplateView& pod) {

@@ -16,8 +16,9 @@ using schemas::PodGroupView;
 using schemas::PodTemplateView;
 using schemas::WorkloadView;
 
-// Kinds of Kubernetes itself, and pods whose controller we do not handle.
-constexpr KindSet kPlainKinds = schemas::kPlainSets | schemas::kBatchJobs | schemas::kPods;
+// Kinds of Kubernetes itself and of mindgate.yaml, and pods whose controller we do not handle.
+constexpr KindSet kPlainKinds =
+    schemas::kPlainSets | schemas::kBatchJobs | schemas::kPods | KindSet{schemas::Kind::kSite};
 
 // "rank-table", "global_ranktable".
 bool NamesRankTable(std::string_view text) {
@@ -53,6 +54,7 @@ bool HasIndependentPods(const WorkloadView& view, const PodGroupView& group) {
     return !view.templates[group.templates.front()].router;
   }
   if (group.owner == PodGroupOwner::kRoleSet) return true;
+  if (group.owner == PodGroupOwner::kSiteGang) return false;
   // The leaders of a LeaderWorkerSet share one PodGroup unless gang scheduling is configured in its
   // controller, and it recreates the group of a deleted pod by itself.
   if (!IsPlain(view) && !schemas::kLeaderWorkerSets.Has(view.kind)) return false;

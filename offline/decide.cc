@@ -16,11 +16,12 @@ using schemas::Operation;
 
 constexpr const char* kDefaultNamespace = "default";
 
-void Describe(const Value& object, const std::string& default_namespace, Decision& decision) {
+void Describe(const Value& object, const std::string& default_namespace,
+              const schemas::SiteKinds& kinds, Decision& decision) {
   decision.api_version = ApiVersionOf(object);
   decision.kind = KindOf(object);
   decision.name = schemas::ObjectName(object);
-  decision.ns = EffectiveNamespace(object, default_namespace);
+  decision.ns = EffectiveNamespace(object, default_namespace, kinds);
 }
 
 RequestOptions WithNamespace(RequestOptions request) {
@@ -98,11 +99,12 @@ std::string Decision::Note() const {
          "size and labels of its PodGroup are not judged";
 }
 
-std::string EffectiveNamespace(const Value& object, const std::string& default_namespace) {
+std::string EffectiveNamespace(const Value& object, const std::string& default_namespace,
+                               const schemas::SiteKinds& kinds) {
   std::string own = NamespaceOf(object);
   if (!own.empty()) return own;
-  const auto kind = schemas::KindOf(object);
-  if (!kind || *kind == schemas::Kind::kClusterServingRuntime) return "";
+  const schemas::KindInfo* const info = schemas::FindKind(object, kinds);
+  if (info == nullptr || info->cluster_scoped) return "";
   return default_namespace;
 }
 
@@ -125,7 +127,7 @@ Decision Decider::Decide(const InputObject& input) const {
   }
   const Value* named = input.object != nullptr ? input.object : input.old_object;
   const std::string& ns = input.ns.empty() ? request_.ns : input.ns;
-  if (named != nullptr) Describe(*named, ns, decision);
+  if (named != nullptr) Describe(*named, ns, config_.kinds, decision);
 
   const schemas::KnownObjects::Lookup others(known_, input.source);
   schemas::AdmissionRequest asked;
@@ -157,7 +159,7 @@ Decision Decider::Decide(const InputObject& input) const {
     QuoteAsWritten(input, *after, decision.verdict.findings);
   }
   if (decision.verdict.outcome == admission::Outcome::kIgnored && input.object != nullptr &&
-      !schemas::KindOf(*input.object)) {
+      schemas::FindKind(*input.object, config_.kinds) == nullptr) {
     decision.npu_pods = schemas::FindNpuPods(*input.object).value_or("");
   }
   return decision;
@@ -165,8 +167,10 @@ Decision Decider::Decide(const InputObject& input) const {
 
 std::optional<schemas::WorkloadView> Decider::ViewOf(const Value& object,
                                                      const std::string& ns) const {
-  const schemas::ViewOptions options{
-      .read_texts = false, .scheduler = config_.scheduler, .npu_resources = config_.npu_resources};
+  const schemas::ViewOptions options{.read_texts = false,
+                                     .scheduler = config_.scheduler,
+                                     .npu_resources = config_.npu_resources,
+                                     .kinds = config_.kinds};
   std::shared_ptr<const schemas::WorkloadView> runtime;
   if (schemas::KindOf(object) == schemas::Kind::kInferenceService) {
     const schemas::KnownObjects::Lookup others(known_, nullptr);

@@ -82,6 +82,7 @@ class Decider {
 };
 
 // The namespace of an object that does not set one: empty for cluster-scoped and unknown kinds.
-std::string EffectiveNamespace(const json::Value& object, const std::string& default_namespace);
+std::string EffectiveNamespace(const json::Value& object, const std::string& default_namespace,
+                               const schemas::SiteKinds& kinds);
 
 }  // namespace mindgate::offline

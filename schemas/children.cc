@@ -206,6 +206,7 @@ std::optional<int64_t> PodsOf(const WorkloadView& view, const PodGroupView& grou
 }
 
 int64_t CountOf(const WorkloadView& view, const PodGroupView& group) {
+  if (view.kind == Kind::kSite) return group.copies;
   const Value* spec = json::Find(view.object, "spec");
   const int64_t sets = view.is_set ? ReplicasOf(spec) : 1;
   if (view.kind == Kind::kLeaderWorkerSet || view.kind == Kind::kInstanceSet) {

@@ -13,6 +13,7 @@
 #include "base/time.h"
 #include "schemas/foreign.h"
 #include "schemas/kinds.h"
+#include "schemas/site_kinds.h"
 #include "schemas/versions.h"
 
 namespace mindgate::policies {
@@ -161,6 +162,7 @@ struct Config {
   int64_t super_pod_size = 48;                // scheduler init-param super-pod-size, nodes
   std::vector<AcceleratorRow> accelerators;
   std::vector<NpuResourceRow> npu_resources;  // names beside those of MindCluster
+  SiteKinds kinds;                            // beside the built-in ones
   Versions versions;                          // of the cluster
   std::vector<std::string> policy_files;      // files and folders, relative to mindgate.yaml
   // What whoever loads a configuration reads there; null pointer: none.

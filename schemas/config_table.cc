@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "base/time.h"
 #include "schemas/names.h"
+#include "schemas/site_kind_table.h"
 
 namespace mindgate::schemas {
 namespace {
@@ -569,6 +570,14 @@ Type<Config> ConfigTable(const KnownNames& known) {
        &Config::npu_resources,
        List(NpuResourceTable()).OrNull(),
        {.example = R"([{"name": "huawei.com/Ascend910B3", "servedBy": "other"}])"}},
+      Key<Config>::Calling(
+          "kinds",
+          "Kinds beside the built-in ones: those of Ray, Kubeflow, JobSet, kthena, KServe and "
+          "OpenKruise by name, others by where their pod templates are. Their objects are injected "
+          "and judged like built-in workloads. The chart registers the webhook for them.",
+          SiteKindsTable(),
+          [](Config& config, SiteKinds kinds, const Field&) { config.kinds = std::move(kinds); },
+          OrderedJson::array(), {.example = R"([{"use": "ray"}])"}),
   };
   return Object<Config>(std::move(keys), CheckOverrides).OrNull();
 }

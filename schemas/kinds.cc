@@ -31,9 +31,4 @@ std::optional<Kind> KindOf(const json::Value& object) {
   return KindOf(GroupOf(*api_version), *kind);
 }
 
-bool Makes(std::string_view owner_group, std::string_view owner_kind, Kind made) {
-  const KindInfo* const owner = FindKind(owner_group, owner_kind);
-  return owner != nullptr && owner->makes.Has(made);
-}
-
 }  // namespace mindgate::schemas

@@ -44,6 +44,8 @@ enum class Kind : uint8_t {
   kConfigMap,
   kService,
   kPodGroup,
+  // Every kind of mindgate.yaml (schemas/site_kinds.h), whose row is there and not in kKinds.
+  kSite,
 };
 
 // A set of kinds, for what a rule applies to.
@@ -164,8 +166,11 @@ void ReadInferOperator(Builder& builder);
 void ReadConfigMap(Builder& builder);
 void ReadService(Builder& builder);
 void ReadPodGroup(Builder& builder);
+void ReadSite(Builder& builder);
 
 }  // namespace views
+
+struct SiteKind;
 
 struct KindInfo {
   Kind kind;
@@ -195,9 +200,11 @@ struct KindInfo {
   // Of kinds of Kubernetes itself with one template: the spec that holds it, and the PodGroup.
   std::string_view template_holder = {};
   PodGroupOwner pod_group = PodGroupOwner::kPod;
+  // Of a kind of mindgate.yaml: what it says of it.
+  const SiteKind* site = nullptr;
 };
 
-// In the order of Kind.
+// The kinds that are built in, in the order of Kind.
 inline constexpr KindInfo kKinds[] = {
     // Ascend Operator writes the rank tables of AscendJobs, vcjobs, Deployments and StatefulSets
     // (mind-cluster: component/ascend-operator).
@@ -503,26 +510,36 @@ inline constexpr KindInfo kKinds[] = {
      .read = views::ReadPodGroup},
 };
 inline constexpr int kKindCount = static_cast<int>(std::size(kKinds));
-static_assert(kKindCount <= 32, "KindSet has 32 bits");
+static_assert(kKindCount < 32, "KindSet has 32 bits");
+static_assert(kKindCount == static_cast<int>(Kind::kSite), "every other kind has a row");
 static_assert(std::ranges::all_of(kKinds, [](const KindInfo& info) {
   return &info - kKinds == static_cast<int>(info.kind);
 }));
 
-constexpr const KindInfo& InfoOf(Kind kind) { return kKinds[static_cast<size_t>(kind)]; }
+// What is true of every kind of mindgate.yaml; the rest is in its own row.
+inline constexpr KindInfo kAnySiteKind = {.kind = Kind::kSite,
+                                          .group = {},
+                                          .version = {},
+                                          .name = "kind of mindgate.yaml",
+                                          .plural = {},
+                                          .framework = Framework::kPod,
+                                          .webhook = "kinds",
+                                          .read = views::ReadSite};
+
+constexpr const KindInfo& InfoOf(Kind kind) {
+  return kind == Kind::kSite ? kAnySiteKind : kKinds[static_cast<size_t>(kind)];
+}
 std::string ApiVersionOf(const KindInfo& info);  // "apps/v1", "v1"
 std::string_view KindName(Kind kind);  // "Deployment"; vcjobs are "Job" of batch.volcano.sh
 
 // `api_version` is "group/version" or "v1".
 std::string_view GroupOf(std::string_view api_version);
-// The row of that group and kind; null pointer when it is not ours.
+// The built-in row of that group and kind; null pointer when there is none.
 const KindInfo* FindKind(std::string_view group, std::string_view kind);
 std::optional<Kind> KindOf(std::string_view group, std::string_view kind);
 std::optional<Kind> KindOf(const json::Value& object);
-// Whether the controller of the owner's kind makes objects of `made`, which were then judged and
-// injected with the owner. No other owner reference shows that.
-bool Makes(std::string_view owner_group, std::string_view owner_kind, Kind made);
 
-// The kinds whose row has what `has` asks for.
+// The built-in kinds whose row has what `has` asks for.
 template <typename Has>
 constexpr KindSet KindsWith(Has has) {
   KindSet kinds;
@@ -564,7 +581,8 @@ inline constexpr KindSet kPodGroups = {Kind::kPodGroup};
 // Every kind that makes pods, and these with bare pods.
 inline constexpr KindSet kPods = {Kind::kPod};
 inline constexpr KindSet kPodMakers =
-    KindsWith([](const KindInfo& info) { return !info.pod_metadata.empty(); }) - kPods;
+    (KindsWith([](const KindInfo& info) { return !info.pod_metadata.empty(); }) - kPods) |
+    KindSet{Kind::kSite};
 inline constexpr KindSet kWorkloads = kPodMakers | kPods;
 // Whose labels and annotations the scheduler reads.
 inline constexpr KindSet kScheduled = kWorkloads | kPodGroups;

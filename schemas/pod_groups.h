@@ -23,7 +23,9 @@ enum class PodGroupOwner : uint8_t {
   kPodSet,
   kInstance,
   kPod,
-  kUser,  // a PodGroup that stands alone
+  kUser,      // a PodGroup that stands alone
+  kSitePods,  // of a kind of mindgate.yaml, whose pods are independent
+  kSiteGang,  // of one whose pods work together
 };
 
 // Which amounts of a container's resources a controller counts.
@@ -125,6 +127,15 @@ inline constexpr PodGroupFacts kPodGroupFacts[] = {
      .fixed_size = true},
     {.owner = PodGroupOwner::kPod, .maker = "volcano-controllers", .before = "podgroup-<uid>"},
     {.owner = PodGroupOwner::kUser, .copies_metadata = true},
+    // Their operator makes it, or Volcano does; the object does not show which.
+    {.owner = PodGroupOwner::kSitePods,
+     .maker = "operator or volcano-controllers",
+     .before = "<PodGroup>",
+     .independent_pods = true},
+    {.owner = PodGroupOwner::kSiteGang,
+     .maker = "operator or volcano-controllers",
+     .before = "<PodGroup>",
+     .counts_all_pods = true},
 };
 static_assert(std::ranges::all_of(kPodGroupFacts, [](const PodGroupFacts& facts) {
   return &facts - kPodGroupFacts == static_cast<int>(facts.owner);

@@ -41,7 +41,8 @@ void ReadMetadata(const Value& object, views::Builder& builder) {
   view.controller = OwnerView{GroupOf(json::FindString(owner, "apiVersion").value_or("")),
                               json::FindString(owner, "kind").value_or(""),
                               json::FindString(owner, "name").value_or("")};
-  view.controller_injected = Makes(view.controller->group, view.controller->kind, view.kind);
+  view.controller_injected =
+      Makes(view.controller->group, view.controller->kind, view.info(), builder.options().kinds);
 }
 
 // A place at or below something of the wrong type cannot be written: a patch there would not apply.
@@ -262,17 +263,18 @@ void LabelOccurrences::Iterator::Advance() {
 std::optional<WorkloadView> BuildView(const Value& object,
                                       std::shared_ptr<const WorkloadView> runtime,
                                       const ViewOptions& options) {
-  const auto kind = KindOf(object);
-  if (!kind) return std::nullopt;
+  const KindInfo* const info = FindKind(object, options.kinds);
+  if (info == nullptr) return std::nullopt;
   WorkloadView view;
   view.arena = std::make_unique<json::Arena>(kFirstBlock);
   view.object = &object;
-  view.kind = *kind;
-  view.framework = InfoOf(*kind).framework;
+  view.kind = info->kind;
+  if (info->site != nullptr) view.site_kind = info;
+  view.framework = info->framework;
   view.runtime = std::move(runtime);
   views::Builder builder(view, options);
   ReadMetadata(object, builder);
-  InfoOf(*kind).read(builder);
+  info->read(builder);
   if (builder.declined()) return std::nullopt;
   if (view.excess) {
     view.templates.clear();

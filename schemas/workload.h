@@ -17,6 +17,7 @@
 #include "schemas/pod_groups.h"
 #include "schemas/rank_table.h"
 #include "schemas/scaling_rule.h"
+#include "schemas/site_kinds.h"
 
 // A workload view answers the same questions for every kind: which pod templates an object holds,
 // where their labels, annotations, pod spec and containers are, how many pods they make and how
@@ -50,7 +51,8 @@ struct Excess {
 };
 
 struct ContainerView {
-  enum class Role { kMain, kInit, kRunner };  // kRunner: OME's single inline container
+  // kRunner: one that stands beside the list of containers, as in OME and KServe.
+  enum class Role { kMain, kInit, kRunner };
   Role role = Role::kMain;
   std::string_view path;
   std::string_view name;  // empty when missing
@@ -151,6 +153,7 @@ struct PodGroupView {
   std::optional<Place> labels;
   std::optional<Place> annotations;
   std::optional<int64_t> min_member;  // nothing when it depends on what the object does not show
+  int64_t copies = 1;                 // of a kind of mindgate.yaml: such PodGroups of one object
   bool npus = false;                  // a template requests NPUs, its runtime's included
   // Of all maps whose entries the group or its pods carry.
   KeyFilter label_keys;
@@ -222,13 +225,14 @@ struct WorkloadView {
   std::unique_ptr<json::Arena> arena;
   const json::Value* object = nullptr;
   Kind kind = Kind::kPod;
+  const KindInfo* site_kind = nullptr;  // its row, of a kind of mindgate.yaml
   Framework framework = Framework::kPod;
   std::string_view name;  // may be empty (generateName)
   std::string_view ns;  // of the object; empty for cluster scope or when only the request knows it
   Place labels;         // metadata.labels
   Place annotations;    // metadata.annotations
   std::optional<OwnerView> controller;  // the owner reference with controller: true
-  bool controller_injected = false;     // that owner's kind makes this one: schemas/makers.h
+  bool controller_injected = false;     // that owner's kind makes this one: Makes
   bool being_deleted = false;
   // The spec that lists roles, tasks or replica specs and has what they share: /spec, or the one
   // below the template of a set or CronJob. Other kinds have none.
@@ -252,7 +256,7 @@ struct WorkloadView {
   KeyFilter label_keys;
   KeyFilter annotation_keys;
 
-  const KindInfo& info() const { return InfoOf(kind); }
+  const KindInfo& info() const { return site_kind != nullptr ? *site_kind : InfoOf(kind); }
   // The template of that role, task or replica spec; null pointer when it has none.
   const PodTemplateView* TemplateOf(size_t part) const;
   bool RequestsNpus() const { return npus; }
@@ -281,12 +285,15 @@ struct ViewOptions {
   std::string_view scheduler = "volcano";
   // Names of NPU resources of the site: config.npu_resources.
   std::span<const NpuResourceRow> npu_resources = {};
+  // The kinds of the site: config.kinds, a copy of which outlives the view.
+  SiteKinds kinds = {};
 };
 
-// Builds the view of one object. Nothing when its kind is not ours, or it is a ConfigMap that holds
-// neither a scaling rule nor a rank table. `runtime` is the view of the runtime that an
-// InferenceService names, when known; it must outlive nothing: the view shares it. Null, missing
-// and wrongly typed members become `wrong_types` or are left out; no input makes it fail.
+// Builds the view of one object. Nothing when its kind is neither ours nor the site's, or it is a
+// ConfigMap that holds neither a scaling rule nor a rank table. `runtime` is the view of the
+// runtime that an InferenceService names, when known; it must outlive nothing: the view shares it.
+// Null, missing and wrongly typed members become `wrong_types` or are left out; no input makes it
+// fail.
 std::optional<WorkloadView> BuildView(const json::Value& object,
                                       std::shared_ptr<const WorkloadView> runtime = nullptr,
                                       const ViewOptions& options = {});

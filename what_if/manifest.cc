@@ -274,7 +274,8 @@ Applied Apply(const ClusterSnapshot& snapshot, const std::vector<ManifestObject>
   Planner planner(snapshot);
   std::vector<std::string> unknown;
   for (const ManifestObject& each : objects) {
-    const auto kind = schemas::KindOf(*each.object);
+    const schemas::KindInfo* const info = schemas::FindKind(*each.object, options.kinds);
+    const auto kind = info == nullptr ? std::nullopt : std::optional(info->kind);
     if (!kind && MayMakePods(*each.object)) {
       unknown.push_back(json::TextAt(*each.object, {"kind"}) + " " +
                         json::TextAt(*each.object, {"metadata", "name"}));

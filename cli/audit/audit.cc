@@ -113,6 +113,8 @@ std::optional<AuditGround> ReadAuditGround(const AuditCommandOptions& options, c
   }
   ground->config = *std::move(config);
   if (ground->snapshot) ground->snapshot->watcher = what_if::SettingsOf(ground->config);
+  // A file has none of their objects: their pods are judged instead.
+  if (ground->connection == nullptr) ground->config.kinds = {};
   return ground;
 }
 

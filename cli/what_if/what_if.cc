@@ -134,7 +134,8 @@ int RunWhatIf(const WhatIfOptions& options, Streams& io) {
     if (!evaluation) return kExitUnusable;
   }
   const schemas::ViewOptions view{.scheduler = ground->config.scheduler,
-                                  .npu_resources = ground->config.npu_resources};
+                                  .npu_resources = ground->config.npu_resources,
+                                  .kinds = ground->config.kinds};
   const WarningSink warn = PrintWarnings(io.err);
   if (options.each.any()) {
     if (evaluation) {

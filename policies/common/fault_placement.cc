@@ -250,7 +250,7 @@ void CheckDeadMap(const WorkloadView& view, const Place& map, Where where,
                      std::string(key) + " does not reach any pod from here" +
                          Elsewhere(view, where, key, *value) + ": " +
                          json::FieldPath(*view.object, map.path.Text()) + " of " +
-                         std::string(schemas::KindName(view.kind)) +
+                         std::string(view.info().name) +
                          " are not copied to pods or their PodGroup",
                      FixOfDeadEntry(view, where, key));
   }

@@ -57,8 +57,8 @@ class Builder {
                                const json::Value* pod_template);
 
   // Reads the pod spec, whose path the template has already, with its containers and init
-  // containers (and OME's runner).
-  void ReadPodSpec(PodTemplateView& pod, const json::Value* spec);
+  // containers. `runner` is a member that is a container of its own; empty: there is none.
+  void ReadPodSpec(PodTemplateView& pod, const json::Value* spec, std::string_view runner = {});
 
   // The view holds more than is handled. The first time counts.
   void AddExcess(std::string_view path, std::string_view what, size_t max);

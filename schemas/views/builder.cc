@@ -167,7 +167,7 @@ PodTemplateView& Builder::AddTemplate(std::string_view name, std::string_view pa
   return pod;
 }
 
-void Builder::ReadPodSpec(PodTemplateView& pod, const Value* spec) {
+void Builder::ReadPodSpec(PodTemplateView& pod, const Value* spec, std::string_view key) {
   pod.pod_spec.value = spec;
   if (spec == nullptr) return;
   const Pointer& path = pod.pod_spec.path;
@@ -175,19 +175,20 @@ void Builder::ReadPodSpec(PodTemplateView& pod, const Value* spec) {
   String(spec, path, "restartPolicy");
   pod.restart_policy = {path, json::FindString(spec, "restartPolicy")};
   const bool missing = json::Find(spec, "restartPolicy") == nullptr;
-  // The API server refuses a batch/v1 Job without one.
-  if (!pod.restart_policy.value && !(missing && kBatchJobs.Has(view_.kind))) {
+  // The API server refuses a batch/v1 Job without one; elsewhere an operator may have its own.
+  constexpr KindSet kWithoutDefault = kBatchJobs | KindSet{Kind::kSite};
+  if (!pod.restart_policy.value && !(missing && kWithoutDefault.Has(view_.kind))) {
     pod.restart_policy.value = "Always";
   }
   pod.node_selector = StringMap(spec, "nodeSelector", pod.node_selector.path);
-  const Value* runner = kOmeKinds.Has(view_.kind) ? Object(spec, path, "runner") : nullptr;
+  const Value* runner = key.empty() ? nullptr : Object(spec, path, key);
   const size_t most = (runner != nullptr ? 1 : 0) +
                       std::min(Items(spec, "containers"), kMaxContainersOfPod) +
                       std::min(Items(spec, "initContainers"), kMaxContainersOfPod);
   row_ = {view_.arena->Row<ContainerView>(most), most};
   pod.containers = row_.first(0);
   if (runner != nullptr) {
-    AddContainer(pod, Text({path.above, path.below, "/runner"}), *runner,
+    AddContainer(pod, Text({path.above, path.below, "/", key}), *runner,
                  ContainerView::Role::kRunner);
   }
   ReadContainers(pod, path, spec, "containers", ContainerView::Role::kMain);

@@ -126,7 +126,7 @@ class ComponentReader {
                                       ? builder_.Row({&view.annotations})
                                       : builder_.Row({&runtime->annotations, &view.annotations});
     }
-    builder_.ReadPodSpec(pod, spec);
+    builder_.ReadPodSpec(pod, spec, "runner");
     members_.push_back(view.templates.size() - 1);
     return pod;
   }

@@ -10,6 +10,7 @@
 
 #include "json/decode.h"
 #include "kube/label_selector.h"
+#include "schemas/shipped_kinds.h"
 #include "support/small_cluster.h"
 #include "support/workloads.h"
 
@@ -100,6 +101,28 @@ TEST(AuditTest, JudgesEachWorkloadOnceByItsTopmostOwner) {
   EXPECT_EQ(audit.counts.denied, 3u);
   EXPECT_EQ(audit.unread, std::vector<std::string>());
   EXPECT_FALSE(audit.supposed);
+}
+
+// The object is judged, and not its pods.
+TEST(AuditTest, JudgesKindsOfTheSite) {
+  const Json cluster_of_ray = {
+      {"apiVersion", "ray.io/v1"},
+      {"kind", "RayCluster"},
+      {"metadata", {{"name", "ray"}, {"namespace", "infer"}}},
+      {"spec",
+       {{"headGroupSpec",
+         {{"template",
+           {{"metadata", {{"labels", {{"fault-scheduling", "forced"}}}}},
+            {"spec", {{"containers", Json::array({NpuContainer()})}}}}}}}}}};
+  StoredCluster cluster;
+  cluster.Put(cluster_of_ray);
+  const Json pod = ::mindgate::testing::Workload(
+      Kind::kPod, {.container = NpuContainer(), .labels = {{"fault-scheduling", "forced"}}});
+  cluster.Put(OwnedBy(Named(pod, "ray-head"), "ray.io/v1", "RayCluster", "ray"));
+  schemas::Config config;
+  config.kinds = schemas::SiteKinds(schemas::ShippedKindsNamed("ray"));
+  EXPECT_EQ(Texts(cluster.Run({}, nullptr, config)),
+            std::vector<std::string>{"RayCluster infer/ray pod npus: denied, MG050 denied"});
 }
 
 TEST(AuditTest, LeavesOutWhatHasEndedAndWhatHasNoNpus) {

@@ -151,7 +151,7 @@ TEST(Opting, ChildrenOfInjectedControllers) {
       if (child == Kind::kReplicaSet) continue;  // see below
       SCOPED_TRACE(std::string(KindName(child)) + " of a " + std::string(info.name));
       const Json object = Workload(child, {NpuContainer()});
-      const bool made = schemas::Makes(info.group, info.name, child);
+      const bool made = schemas::Makes(info, schemas::InfoOf(child));
       std::string why;
       EXPECT_EQ(IsInjected(OwnedBy(object, version, std::string(info.name)).dump(), "", {}, &why),
                 !made);

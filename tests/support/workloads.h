@@ -142,6 +142,8 @@ inline json::Json Workload(schemas::Kind kind, const TemplateParts& parts) {
     case Kind::kService:
       spec["ports"] = json::Json::array({{{"port", 1}, {"nodePort", 31015}}});
       break;
+    case Kind::kSite:
+      break;  // what it has is in its row
     case Kind::kPodGroup:
       spec["minMember"] = 2;
       internal::AddMetadata(object["metadata"], parts);

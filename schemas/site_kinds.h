@@ -1,0 +1,119 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "json/value.h"
+#include "schemas/field_route.h"
+#include "schemas/kinds.h"
+
+// The kinds of a site's own: what mindgate.yaml says under `kinds`, in the place of a row of kKinds
+// and an adapter. What a row can say follows what the operators of Ray, Kubeflow, JobSet, kthena,
+// KServe and OpenKruise do (schemas/shipped_kinds.cc names the source of each fact):
+// - A template is a PodTemplateSpec, or a pod spec whose labels and annotations stand beside it
+//   (KServe), with one container of its own (KServe's `model`).
+// - Templates are at one place, in a list or in a map; its item says how many pods there are, as
+//   the product of some members (Ray: replicas and numOfHosts).
+// - The pods of an object, or of one template, share a PodGroup, several objects of which there may
+//   be (kthena: one for each serving group; JobSet: one for each Job).
+// - A member beside the template decides the restart policy (Kubeflow), and a member of the object
+//   the scheduler (kthena).
+// Cluster-scoped kinds are not among them: those that hold templates make no pods by themselves.
+namespace mindgate::schemas {
+
+// How pods of a kind are grouped, which decides what may be injected into them.
+enum class SiteGrouping : uint8_t {
+  kUngrouped,     // not by Volcano
+  kEachPod,       // each works alone; whatever PodGroup they share has minMember 1
+  kWholeObject,   // all pods of the object work together and share a PodGroup
+  kEachTemplate,  // those of one template do
+};
+
+// The product of these members, each with the number that an absent one stands for.
+using SiteCounts = std::vector<std::pair<FieldRoute, int64_t>>;
+
+// Where one pod template is. Its holder is the item of the list, or the value of the map, in its
+// path; else the object. All other routes start there.
+struct SiteTemplate {
+  FieldRoute path;
+  bool pod_spec = false;   // a pod spec, and no PodTemplateSpec
+  FieldRoute labels;       // of a pod spec
+  FieldRoute annotations;  // of a pod spec
+  std::string container;   // a member of the pod spec that is a container of its own; may be empty
+  std::string name;        // behind that of its holder, if there is one
+  FieldRoute name_from;    // of a holder in a list; in a map its key is its name
+  bool unknown_pods = false;  // the object does not show how many there are
+  SiteCounts pods;            // in one PodGroup; empty: one
+  SiteCounts copies;          // PodGroups of the template
+  FieldRoute restart_policy;
+  bool operator==(const SiteTemplate&) const = default;
+};
+
+struct SiteKind {
+  std::string group;  // never empty
+  std::string version;
+  std::string kind;
+  std::string plural;
+  Framework framework = Framework::kPod;
+  bool serves = false;
+  bool template_frozen = false;
+  bool passes_metadata_on = false;  // its pods get the labels and annotations of the object
+  bool names_scheduler = false;     // spec.schedulerName is the scheduler of all its pods
+  std::vector<std::string> makes = {"Pod"};  // "Job.batch": what its controller makes
+  std::vector<SiteTemplate> templates;
+  SiteGrouping grouping = SiteGrouping::kUngrouped;
+  FieldRoute min_member;  // of the PodGroup; empty: the object does not show it
+  SiteCounts copies;      // of the object's PodGroups
+  bool operator==(const SiteKind&) const = default;
+
+  std::string TypeName() const { return kind + "." + group; }  // "RayCluster.ray.io"
+};
+
+// Real clusters have a dozen. A look-up costs one comparison for each.
+inline constexpr size_t kMaxSiteKinds = 64;
+inline constexpr size_t kMaxSiteTemplates = 16;
+
+// The kinds of one mindgate.yaml, with the row of each as built-in kinds have one. Immutable;
+// copies share the rows, to which views of objects point: they live as long as one copy. Safe from
+// many threads.
+class SiteKinds {
+ public:
+  SiteKinds() = default;  // none
+  explicit SiteKinds(std::vector<SiteKind> kinds);
+
+  bool empty() const { return rows_ == nullptr; }
+  size_t size() const { return empty() ? 0 : rows_->size(); }
+  // The row of the kind at `index`.
+  const KindInfo& info(size_t index) const { return (*rows_)[index].info; }
+  const KindInfo* Find(std::string_view group, std::string_view kind) const;
+
+  bool operator==(const SiteKinds& other) const;
+
+ private:
+  struct Row {
+    SiteKind kind;
+    std::string pod_metadata;
+    KindInfo info{};
+  };
+  std::shared_ptr<const std::vector<Row>> rows_;
+};
+
+// The row of that group and kind, built in or of the site; null pointer when it is not ours.
+const KindInfo* FindKind(std::string_view group, std::string_view kind, const SiteKinds& site);
+const KindInfo* FindKind(const json::Value& object, const SiteKinds& site);
+
+// Whether the controller of the owner's kind makes objects of `made`, which were then judged and
+// injected with the owner. No other owner reference shows that.
+bool Makes(std::string_view owner_group, std::string_view owner_kind, const KindInfo& made,
+           const SiteKinds& site);
+bool Makes(const KindInfo& owner, const KindInfo& made);
+// The kind as "Job.batch" or "Pod" names it.
+std::pair<std::string_view, std::string_view> GroupAndKind(std::string_view type_name);
+
+}  // namespace mindgate::schemas
