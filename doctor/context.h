@@ -10,6 +10,7 @@
 #include "doctor/report.h"
 #include "json/json.h"
 #include "kube/client.h"
+#include "schemas/site_kinds.h"
 #include "schemas/versions.h"
 
 namespace mindgate::doctor {
@@ -54,6 +55,7 @@ struct Context {
   std::optional<bool> isolates_nodes{};         // likewise, with a mode of rescheduling that acts
   std::set<std::string> fault_namespaces{};     // whose ConfigMaps report faults to a watcher
   std::optional<schemas::Versions> versions{};  // of the watcher's configuration, when it is known
+  schemas::SiteKinds kinds{};                   // the same
 };
 
 // Reports that something could not be checked: what it was, and the permission that would allow it.

@@ -30,7 +30,8 @@ using Rules = std::vector<const Json*>;
 
 // Whether the account works like the controller of a kind: it writes the status of its objects and
 // creates what their controller makes. Who may do so in all groups is an administrator.
-bool Controls(const Rules& rules, const schemas::KindInfo& kind) {
+bool Controls(const Rules& rules, const schemas::KindInfo& kind,
+              const std::vector<const schemas::KindInfo*>& all) {
   const std::string status = std::string(kind.plural) + "/status";
   const bool writes_status = std::ranges::any_of(rules, [&](const Json* rule) {
     return Names(*rule, "apiGroups", {kind.group}) &&
@@ -38,11 +39,11 @@ bool Controls(const Rules& rules, const schemas::KindInfo& kind) {
            Names(*rule, "verbs", {"update", "patch", "*"});
   });
   if (!writes_status) return false;
-  for (const schemas::KindInfo& made : schemas::kKinds) {
-    if (!kind.makes.Has(made.kind)) continue;
+  for (const schemas::KindInfo* made : all) {
+    if (!schemas::Makes(kind, *made)) continue;
     const bool creates = std::ranges::any_of(rules, [&](const Json* rule) {
-      return Names(*rule, "apiGroups", {made.group, "*"}) &&
-             Names(*rule, "resources", {made.plural, "*"}) &&
+      return Names(*rule, "apiGroups", {made->group, "*"}) &&
+             Names(*rule, "resources", {made->plural, "*"}) &&
              Names(*rule, "verbs", {"create", "*"});
     });
     if (creates) return true;
@@ -52,13 +53,22 @@ bool Controls(const Rules& rules, const schemas::KindInfo& kind) {
 
 // "leaderworkersets.leaderworkerset.x-k8s.io, ..."; empty: it is not a controller. The controllers
 // of built-in kinds are those of Kubernetes.
-std::string ControlledBy(const Rules& rules) {
+std::string ControlledBy(const Rules& rules, const std::vector<const schemas::KindInfo*>& all) {
   std::string kinds;
-  for (const schemas::KindInfo& kind : schemas::kKinds) {
-    if (kind.built_in || !Controls(rules, kind)) continue;
-    kinds += (kinds.empty() ? "" : ", ") + std::string(kind.plural) + "." + std::string(kind.group);
+  for (const schemas::KindInfo* kind : all) {
+    if (kind->built_in || !Controls(rules, *kind, all)) continue;
+    kinds +=
+        (kinds.empty() ? "" : ", ") + std::string(kind->plural) + "." + std::string(kind->group);
   }
   return kinds;
+}
+
+// Built in, and of mindgate.yaml where it is known.
+std::vector<const schemas::KindInfo*> AllKinds(const schemas::SiteKinds& site) {
+  std::vector<const schemas::KindInfo*> all;
+  for (const schemas::KindInfo& kind : schemas::kKinds) all.push_back(&kind);
+  for (size_t i = 0; i < site.size(); ++i) all.push_back(&site.info(i));
+  return all;
 }
 
 // By namespace and name. The rules live as long as `roles`.
@@ -109,12 +119,13 @@ void CheckControllers(Context& context) {
   bool good = true;
   // Namespaces that may have no operator.
   std::set<std::string> empty = trusted->namespaces;
+  const std::vector<const schemas::KindInfo*> all = AllKinds(context.kinds);
   for (const auto& [account, rules] : RulesOfAccounts(*roles, *bindings)) {
     const auto& [ns, name] = account;
     empty.erase(ns);
     const std::string user = "system:serviceaccount:" + ns + ":" + name;
     if (trusted->namespaces.contains(ns) || trusted->users.contains(user)) continue;
-    const std::string kinds = ControlledBy(rules);
+    const std::string kinds = ControlledBy(rules, all);
     if (kinds.empty()) continue;
     good = false;
     context.report.Warn(

@@ -84,7 +84,7 @@ void AddRescheduling(const schemas::Rescheduling& rescheduling, const Options& o
   }
 }
 
-void AddAudit(std::vector<Need>& needs) {
+void AddAudit(const schemas::SiteKinds& kinds, std::vector<Need>& needs) {
   const std::string mode = "config.audit.mode on";
   Need reads{{{"", "namespaces", "list", "", ""}, {"", "namespaces", "watch", "", ""}},
              "workloads that it may not read are not audited",
@@ -93,6 +93,12 @@ void AddAudit(std::vector<Need>& needs) {
     reads.rights.push_back({info.group, info.plural, "list", "", ""});
     if (!schemas::kWorkloads.Has(info.kind)) continue;
     reads.rights.push_back({info.group, info.plural, "watch", "", ""});
+  }
+  for (size_t i = 0; i < kinds.size(); ++i) {
+    const schemas::KindInfo& info = kinds.info(i);
+    for (const char* verb : {"list", "watch"}) {
+      reads.rights.push_back({info.group, info.plural, verb, "", ""});
+    }
   }
   needs.push_back(std::move(reads));
   Need writes{{}, "there are no reports of what it found, only metrics", mode};
@@ -174,7 +180,7 @@ std::vector<Need> NeedsOf(const schemas::Config& config, const Options& options)
   }
   AddRescheduling(config.rescheduling, options, needs);
   const bool decides = !needs.empty();
-  if (config.audit.on) AddAudit(needs);
+  if (config.audit.on) AddAudit(config.kinds, needs);
   if (decides) {
     needs.push_back(
         {{{"events.k8s.io", "events", "create", "", ""}}, "its decisions do not appear as Events"});

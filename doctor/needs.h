@@ -28,7 +28,7 @@ struct Need {
 
 Need LeadingNeeds(const Options& options);
 Need CertificateNeeds(const Options& options);
-// What the configuration switches on.
+// What the configuration switches on. Its kinds outlive the result.
 std::vector<Need> NeedsOf(const schemas::Config& config, const Options& options);
 
 // Whether it restarts jobs, and does not only tell of it.

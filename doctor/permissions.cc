@@ -127,6 +127,7 @@ void CheckWatcherAccounts(Context& context) {
   bool enforces = false;
   bool isolates = false;
   bool unknown = false;
+  std::vector<schemas::SiteKinds> kinds;  // of all configurations: needs have views of them
   for (const auto& [account, use] : *accounts) {
     context.watcher_accounts.insert(account);
     std::vector<Need> needs = {LeadingNeeds(context.options)};
@@ -138,6 +139,7 @@ void CheckWatcherAccounts(Context& context) {
         continue;
       }
       context.versions = config->versions;
+      context.kinds = kinds.emplace_back(config->kinds);
       enforces |= config->elastic_scaling.mode == schemas::EnforcementMode::kEnforce;
       if (config->rescheduling.mode != schemas::ReschedulingMode::kOff) {
         std::set<std::string> namespaces = config->rescheduling.public_faults.namespaces;

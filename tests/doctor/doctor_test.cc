@@ -306,7 +306,7 @@ TEST_F(Permissions, OfTheAuditAreAskedForWithItsMode) {
   AnswerReviews(false);
   PutWatcher(
       "elasticScaling: {mode: \"off\"}\ngangRepair: false\nrescheduling: {mode: \"off\"}\n"
-      "audit: {mode: \"on\"}\n");
+      "audit: {mode: \"on\"}\nkinds: [{use: kruise}]\n");
   std::vector<std::string> got;
   for (const Finding& finding : Diagnose(client, options, clock.WallNow()).findings()) {
     if (finding.fix.find("config.audit.mode on") == std::string::npos) continue;
@@ -317,8 +317,8 @@ TEST_F(Permissions, OfTheAuditAreAskedForWithItsMode) {
               ::testing::StartsWith("may not list namespaces, watch namespaces, list ascendjobs, "
                                     "watch ascendjobs, list jobs, "));
   EXPECT_THAT(got[0], ::testing::EndsWith(
-                          "list configmaps, list services, list podgroups: workloads that it "
-                          "may not read are not audited"));
+                          "list configmaps, list services, list podgroups, list clonesets, watch "
+                          "clonesets: workloads that it may not read are not audited"));
   EXPECT_EQ(got[1],
             "may not list reports, create reports, patch reports, delete reports, list "
             "policyreports, create policyreports, patch policyreports, delete policyreports: there "
@@ -489,6 +489,19 @@ TEST_F(Controllers, ThatDoNotCountAreNamedWithTheirKinds) {
                         "podsets.orchestration.aibrix.ai"),
                 account("lws/manager", "leaderworkersets.leaderworkerset.x-k8s.io")}));
   EXPECT_EQ(Of("controllers", Status::kOk), std::vector<std::string>());
+}
+
+TEST_F(Controllers, OfKindsOfTheSiteAreNamedWhereTheConfigurationIsKnown) {
+  PutAccount("lws-system", "lws", OfLws());
+  PutAccount("kruise", "manager",
+             {Rule("apps.kruise.io", "clonesets/status", "update"), Rule("", "pods", "create")});
+  EXPECT_EQ(Of("controllers", Status::kWarning), std::vector<std::string>());
+  PutWatcher("kinds: [{use: kruise}]\n");
+  const auto warned = Of("controllers", Status::kWarning);
+  ASSERT_EQ(warned.size(), 1);
+  EXPECT_THAT(warned[0], ::testing::StartsWith(
+                             "controllers: ServiceAccount kruise/manager has the permissions of "
+                             "the operator of clonesets.apps.kruise.io, but "));
 }
 
 TEST_F(Controllers, WhoOnlyReadsSchedulesOrAdministersIsNotAnOperator) {
