@@ -14,6 +14,7 @@
 #include "cli/console/columns.h"
 #include "cli/console/commands.h"
 #include "schemas/kinds.h"
+#include "schemas/shipped_kinds.h"
 
 namespace mindgate::cli {
 namespace {
@@ -66,10 +67,27 @@ constexpr Column<KindInfo> kKindColumns[] = {
 };
 constexpr std::span<const Column<KindInfo>> kColumns(kKindColumns);
 
+// What mindgate.yaml may switch on by name.
+ordered_json ShippedJson() {
+  ordered_json shipped = ordered_json::array();
+  for (const schemas::ShippedKinds& each : schemas::AllShippedKinds()) {
+    ordered_json kinds = ordered_json::array();
+    for (const schemas::SiteKind& kind : schemas::ShippedKindsNamed(each.name)) {
+      kinds.push_back({{"apiVersion", kind.group + "/" + kind.version},
+                       {"kind", kind.kind},
+                       {"resource", kind.plural},
+                       {"profile", InfoOf(kind.framework).name},
+                       {"makes", kind.makes}});
+    }
+    shipped.push_back({{"use", each.name}, {"project", each.project}, {"kinds", std::move(kinds)}});
+  }
+  return shipped;
+}
+
 ordered_json KindsJson() {
   ordered_json kinds = ordered_json::array();
   for (const KindInfo& info : schemas::kKinds) kinds.push_back(MembersOf(kColumns, info));
-  return {{"kinds", std::move(kinds)}};
+  return {{"kinds", std::move(kinds)}, {"shipped", ShippedJson()}};
 }
 
 void PrintKinds(const Paint& paint, std::ostream& out) {
@@ -112,7 +130,8 @@ void AddKinds(CLI::App& parent, Streams& io, int& exit_code) {
   AddColorOption(*command, options->color);
   command->footer(
       R"(PROFILE is the key under profiles of mindgate.yaml that has the injected defaults. MAKES is what the controller of
-the kind makes: such objects are injected with their owner, and not again.
+the kind makes: such objects are injected with their owner, and not again. The JSON also has the kinds that
+mindgate.yaml switches on by name (kinds: [{use: ray}]).
 Examples:
   mindgate kinds
   mindgate kinds -o jsonpath='{.kinds[*].resource}')");

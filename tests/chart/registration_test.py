@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import unittest
 from typing import Iterator
@@ -35,7 +36,7 @@ REGISTRATIONS = [
     "aibrix",
 ]
 JUDGED_ONLY = ["configmaps", "services", "podgroups", "pod-subresources"]
-NEW = sorted({kind["webhook"] for kind in kinds_of_the_engine()} - {*REGISTRATIONS, *JUDGED_ONLY})
+NEW = sorted({"kinds", *(kind["webhook"] for kind in kinds_of_the_engine())} - {*REGISTRATIONS, *JUDGED_ONLY})
 NAMES = {
     "mutate": [f"{name}.mutate.mindgate.io" for name in [*REGISTRATIONS, *NEW, "opted-in", "gates"]],
     "validate": [f"{name}.validate.mindgate.io" for name in [*REGISTRATIONS, *JUDGED_ONLY, *NEW]],
@@ -369,6 +370,91 @@ class RegistrationTest(unittest.TestCase):
             rendered = template("--set", f"webhook.{hook}.enabled=false")
             self.assertEqual(rendered.returncode, 0, rendered.stderr)
             self.assertEqual({each for each, _ in webhooks_of(parse(rendered.stdout))}, {other})
+
+
+class KindsOfTheSiteTest(unittest.TestCase):
+    """config.kinds: what they are registered for, and whose children are left out."""
+
+    maxDiff = None
+    KINDS = (
+        {"use": "ray"},
+        {"use": "jobset"},
+        {
+            "group": "training.example.com",
+            "version": "v1",
+            "kind": "ElasticTrainer",
+            "plural": "elastictrainers",
+            "templates": [{"path": "spec.template"}],
+        },
+    )
+
+    def rendered(self) -> list[Object]:
+        rendered = template("--set-json", f"config={json.dumps({'audit': {'mode': 'on'}, 'kinds': self.KINDS})}")
+        self.assertEqual(rendered.returncode, 0, rendered.stderr)
+        return parse(rendered.stdout)
+
+    def test_their_webhook_has_their_resources(self) -> None:
+        found = {
+            webhook["name"]: registered(webhook)
+            for _, webhook in webhooks_of(self.rendered())
+            if webhook["name"].startswith("kinds.")
+        }
+        wanted = [
+            ("ray.io", "v1", "rayclusters", "Namespaced"),
+            ("ray.io", "v1", "rayjobs", "Namespaced"),
+            ("ray.io", "v1", "rayservices", "Namespaced"),
+            ("jobset.x-k8s.io", "v1alpha2", "jobsets", "Namespaced"),
+            ("training.example.com", "v1", "elastictrainers", "Namespaced"),
+        ]
+        self.assertEqual(found, {f"kinds.{hook}.mindgate.io": wanted for hook in ("mutate", "validate")})
+
+    def test_what_their_operators_make_is_not_sent(self) -> None:
+        def owners(objects: list[Object]) -> set[tuple[str, str]]:
+            return {
+                (webhook["name"], pair)
+                for _, webhook in webhooks_of(objects)
+                for condition in webhook["matchConditions"]
+                for pair in re.findall(r"'([\w./-]+ \w+ makes \w+)'", condition["expression"])
+                if not webhook["name"].startswith("opted-in.")
+            }
+
+        added = owners(self.rendered()) - owners(objects_of("defaults"))
+        self.assertEqual(
+            added,
+            {
+                (f"{name}.{hook}.mindgate.io", pair)
+                for hook in ("mutate", "validate")
+                for name, pair in (
+                    ("pods", "ray.io/v1 RayCluster makes Pod"),
+                    ("pods", "training.example.com/v1 ElasticTrainer makes Pod"),
+                    ("workloads", "ray.io/v1 RayJob makes Job"),
+                    ("workloads", "jobset.x-k8s.io/v1alpha2 JobSet makes Job"),
+                    ("kinds", "ray.io/v1 RayJob makes RayCluster"),
+                    ("kinds", "ray.io/v1 RayService makes RayCluster"),
+                )
+            },
+        )
+
+    def test_the_watcher_may_read_them_where_it_audits(self) -> None:
+        rights = {
+            (group, resource, verb)
+            for role in self.rendered()
+            if role["kind"] == "ClusterRole"
+            for rule in role["rules"]
+            for group in rule.get("apiGroups", [])
+            for resource in rule.get("resources", [])
+            for verb in rule["verbs"]
+        }
+        for group, resource in (("ray.io", "rayjobs"), ("jobset.x-k8s.io", "jobsets")):
+            self.assertLessEqual({(group, resource, "list"), (group, resource, "watch")}, rights)
+
+    def test_without_any_their_webhook_has_no_rules(self) -> None:
+        found = {
+            webhook["name"]: webhook["rules"]
+            for _, webhook in webhooks_of(objects_of("defaults"))
+            if webhook["name"].startswith("kinds.")
+        }
+        self.assertEqual(set(map(len, found.values())), {0})
 
 
 class ConditionsTest(unittest.TestCase):

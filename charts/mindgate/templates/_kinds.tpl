@@ -155,3 +155,27 @@ podgroups:
   resources: [podgroups]
   verbs: [list, watch]
 {{- end }}
+
+{{/* By the name that it has in config.kinds: the kinds of an operator that mindgate describes itself. */}}
+{{- define "mindgate.shippedKinds" -}}
+ray:
+  - {group: ray.io, version: v1, kind: RayCluster, plural: rayclusters, makes: [Pod]}
+  - {group: ray.io, version: v1, kind: RayJob, plural: rayjobs, makes: [RayCluster.ray.io, Job.batch]}
+  - {group: ray.io, version: v1, kind: RayService, plural: rayservices, makes: [RayCluster.ray.io]}
+kubeflow:
+  - {group: kubeflow.org, version: v1, kind: PyTorchJob, plural: pytorchjobs, makes: [Pod]}
+  - {group: kubeflow.org, version: v1, kind: TFJob, plural: tfjobs, makes: [Pod]}
+  - {group: kubeflow.org, version: v1, kind: MPIJob, plural: mpijobs, makes: [Pod]}
+  - {group: kubeflow.org, version: v1, kind: XGBoostJob, plural: xgboostjobs, makes: [Pod]}
+  - {group: kubeflow.org, version: v1, kind: PaddleJob, plural: paddlejobs, makes: [Pod]}
+  - {group: kubeflow.org, version: v1, kind: JAXJob, plural: jaxjobs, makes: [Pod]}
+jobset:
+  - {group: jobset.x-k8s.io, version: v1alpha2, kind: JobSet, plural: jobsets, makes: [Job.batch]}
+kthena:
+  - {group: workload.serving.volcano.sh, version: v1alpha1, kind: ModelServing, plural: modelservings, makes: [Pod]}
+kserve:
+  - {group: serving.kserve.io, version: v1beta1, kind: InferenceService, plural: inferenceservices, makes: [Deployment.apps]}
+  - {group: serving.kserve.io, version: v1alpha1, kind: LLMInferenceService, plural: llminferenceservices, makes: [Deployment.apps, LeaderWorkerSet.leaderworkerset.x-k8s.io]}
+kruise:
+  - {group: apps.kruise.io, version: v1alpha1, kind: CloneSet, plural: clonesets, makes: [Pod]}
+{{- end }}

@@ -56,18 +56,67 @@ their own; the names are never changed or reused. The argument is "mutate" or "v
 {{- end }}
 {{- end }}
 
-{{/* The webhooks in order: name, failurePolicy, conditions, resources and makers of each. The argument is as above. */}}
-{{- define "mindgate.registrations" -}}
+{{/* The kinds in config.kinds: group, version, kind, plural and makes of each. */}}
+{{- define "mindgate.siteKinds" -}}
+{{- $shipped := include "mindgate.shippedKinds" . | fromYaml }}
+{{- $all := list }}
+{{- range (.Values.config).kinds }}
+{{- if .use }}
+{{- $all = concat $all (get $shipped .use) }}
+{{- else }}
+{{- $all = append $all (pick . "group" "version" "kind" "plural" "makes") }}
+{{- end }}
+{{- end }}
+{{- toYaml $all }}
+{{- end }}
+
+{{/*
+What _kinds.tpl has, and the kinds in config.kinds: their resources, and their owners of what they make. Resources of Kubernetes and
+of LeaderWorkerSet are called as their kinds are, in lower case and with an s.
+*/}}
+{{- define "mindgate.allKinds" -}}
 {{- $kinds := include "mindgate.kinds" . | fromYaml }}
-{{- $changed := list (include "mindgate.cel.changed" . | fromYaml) }}
+{{- $site := include "mindgate.siteKinds" . | fromYamlArray }}
+{{- $resources := list }}
+{{- range $site }}
+{{- $resources = append $resources (dict "group" .group "version" .version "kind" .kind "names" (list .plural)) }}
+{{- end }}
+{{- /* Without any it matches nothing, and remains for upgrades, as pod-subresources does. */}}
+{{- $_ := set $kinds "kinds" (dict "injected" true "resources" $resources) }}
+{{- range $owner := $site }}
+{{- range default (list "Pod") .makes }}
+{{- $parts := splitn "." 2 . }}
+{{- $group := default "" $parts._1 }}
+{{- $plural := printf "%ss" (lower $parts._0) }}
+{{- range $sent := $kinds }}
+{{- range .resources }}
+{{- if and (eq .group $group) (or (has $plural .names) (eq (default "" .kind) $parts._0)) }}
+{{- $makers := default dict $sent.makers }}
+{{- $owners := append (default list (get $makers $parts._0)) (printf "%s/%s %s" $owner.group $owner.version $owner.kind) }}
+{{- $_ := set $sent "makers" (set $makers $parts._0 $owners) }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- toYaml $kinds }}
+{{- end }}
+
+{{/*
+The webhooks in order: name, failurePolicy, conditions, resources and makers of each. The arguments are the context, and "mutate" or
+"validate" as path.
+*/}}
+{{- define "mindgate.registrations" -}}
+{{- $kinds := include "mindgate.allKinds" .context | fromYaml }}
+{{- $changed := list (include "mindgate.cel.changed" .context | fromYaml) }}
 {{- $all := list }}
 {{- $named := list }}
-{{- range include "mindgate.conditions" . | fromYamlArray }}
+{{- range include "mindgate.conditions" .path | fromYamlArray }}
 {{- $named = append $named .name }}
 {{- $all = append $all (merge . (default dict (get $kinds .name))) }}
 {{- end }}
 {{- range $name, $sent := $kinds }}
-{{- if and (not (has $name $named)) (or $sent.injected (eq $ "validate")) }}
+{{- if and (not (has $name $named)) (or $sent.injected (eq $.path "validate")) }}
 {{- $all = append $all (merge (dict "name" $name) $sent) }}
 {{- end }}
 {{- end }}
@@ -173,7 +222,7 @@ when the webhook answers. The arguments are the context, the hook of the values,
 {{- $root := .context }}
 {{- $failurePolicy := include "mindgate.failurePolicy" (dict "context" $root "hook" .hook) }}
 {{- $wanted := list }}
-{{- range include "mindgate.registrations" .path | fromYamlArray }}
+{{- range include "mindgate.registrations" (dict "context" $root "path" .path) | fromYamlArray }}
 {{- if eq (default $failurePolicy .failurePolicy) "Fail" }}
 {{- $wanted = append $wanted (printf "%s.%s.mindgate.io" .name $.path) }}
 {{- end }}
