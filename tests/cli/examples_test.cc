@@ -103,5 +103,23 @@ TEST(Examples, PassAnAuditOnceTheyAreStored) {
                           "StormService vllm-1p1d admitted 0 []"));
 }
 
+// The policies of examples/policies: each has a suite, in which it admits one object at least and
+// finds something in another one.
+TEST(ExamplePolicies, EachHasASuiteThatPasses) {
+  const std::filesystem::path folder = SourcePath("examples/policies");
+  size_t count = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    if (!entry.is_regular_file()) continue;
+    ++count;
+    const std::string name = entry.path().stem();
+    const std::string suite = ReadSource("examples/policies/tests/" + name + ".yaml");
+    EXPECT_THAT(suite, ::testing::HasSubstr("    findings: []\n")) << name;
+    EXPECT_THAT(suite, ::testing::HasSubstr("{rule: policy/" + name + ",")) << name;
+    const auto tested = Cli({"test", folder / "tests" / (name + ".yaml")});
+    EXPECT_EQ(tested.code, 0) << name << "\n" << tested.out << tested.err;
+  }
+  EXPECT_EQ(count, 20u);
+}
+
 }  // namespace
 }  // namespace mindgate::cli

@@ -109,9 +109,8 @@ npuResources:
   want.existing_violations = Mode::kEnforce;
   want.versions.Set(Component::kVolcano, {1, 12});
   want.versions.Set(Component::kLeaderWorkerSet, {0, 7, 1});
-  want.rules = {{"MG001", Mode::kAudit},
-                {"MG050", Mode::kOff},
-                {"policy/whole-machines", Mode::kWarn}};
+  want.rules = {
+      {"MG001", Mode::kAudit}, {"MG050", Mode::kOff}, {"policy/whole-machines", Mode::kWarn}};
   want.policy_files = {"policies", "more/queues.yaml"};
   want.namespaces = {{"team-a", false, {{"MG050", Mode::kWarn}, {"policy/a.b", Mode::kOff}}},
                      {"team-*", true, {{"MG001", Mode::kEnforce}}}};
@@ -293,8 +292,9 @@ TEST(LoadConfig, WhatWouldHaveNoEffectIsAFault) {
       {"rules: {policy/a: deny}",
        "1:19 rules[policy/a]: \"deny\" is not allowed here: must be \"enforce\", \"warn\", "
        "\"audit\" or \"off\""},
-      {"rules: {policy/A_b: warn}", "1:9 rules[policy/A_b]: unknown key \"policy/A_b\" (`mindgate "
-       "explain` lists the rules)"},
+      {"rules: {policy/A_b: warn}",
+       "1:21 rules[policy/A_b]: unknown key \"policy/A_b\" (known keys: MG001, MG050, "
+       "fault-scheduling-value, wrong-type)"},
       {"policies: {files: ['']}", "1:20 policies.files[0]: must not be empty"},
       {"exceptions: [{rules: [], owner: '', reason: r, expires: soon}]",
        "1:15 exceptions[0].rules: needs at least 1 item"},
