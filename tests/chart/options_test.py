@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import unittest
 
+import yaml
+
 from rendering import ROOT, Object, objects_of, of_kind, parse, template, the
 
 REGISTRIES = [
@@ -157,6 +159,16 @@ class OptionsTest(unittest.TestCase):
                 for each in of_kind(objects, "PodDisruptionBudget")
             }
             self.assertEqual(found, wanted, values)
+
+    def test_policies_stand_beside_the_configuration_that_names_them(self) -> None:
+        values = "policies.b\\.yaml=b: 1,policies.a\\.yaml=a: 1,config.policies.files[0]=more"
+        data = dict(the(rendered("--set", values), "ConfigMap", "mindgate-config")["data"])
+        config = yaml.safe_load(data.pop("mindgate.yaml"))
+        self.assertEqual(config["policies"], {"files": ["more", "a.yaml", "b.yaml"]})
+        self.assertEqual(data, {"a.yaml": "a: 1\n", "b.yaml": "b: 1\n"})
+        for name in ("mindgate\\.yaml", "notes"):
+            with self.subTest(name):
+                self.assertNotEqual(template("--set", f"policies.{name}=a: 1").returncode, 0)
 
     def test_rights_can_be_made_by_others(self) -> None:
         objects = rendered("--set", "rbac.create=false,config.elasticScaling.mode=enforce")

@@ -88,8 +88,8 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 {{- end }}
 
 {{/*
-mindgate.yaml: the config value, restricted to what the rollout phase allows. In phase observe, the watcher changes nothing
-either.
+mindgate.yaml: the config value, restricted to what the rollout phase allows, with the policies of the chart. In phase observe,
+the watcher changes nothing either.
 */}}
 {{- define "mindgate.config" -}}
 {{- $config := deepCopy (default dict .Values.config) }}
@@ -106,6 +106,10 @@ either.
 {{- if has (toString (default dict $config.rescheduling).mode) (list "takeover" "enforce") }}
 {{- $_ := set $config.rescheduling "mode" "observe" }}
 {{- end }}
+{{- end }}
+{{- with .Values.policies }}
+{{- $named := default list (default dict $config.policies).files }}
+{{- $_ := set $config "policies" (dict "files" (concat $named (keys . | sortAlpha))) }}
 {{- end }}
 {{- toYaml $config }}
 {{- end }}
