@@ -56,7 +56,7 @@ const std::set<std::string> kShared = {
     "INSECURE_SKIP_TLS_VERIFY", "REQUEST_TIMEOUT",
     // of what reads documents
     "FILENAME", "OPERATION", "OLD", "NAMESPACE_LABELS", "CONFIG", "COLOR", "RECURSIVE", "EXCLUDE",
-    "KUSTOMIZE", "SELECTOR", "STRICT",
+    "KUSTOMIZE", "SELECTOR", "STRICT", "POLICIES",
     // of what runs until SIGTERM
     "LOG_FORMAT", "LOG_LEVEL", "PROBE_LISTEN", "LEADER_ELECT", "LEASE", "IDENTITY",
     // of deploying a file and an earlier one

@@ -10,6 +10,7 @@
 #include "schemas/config_load.h"
 #include "support/cli.h"
 #include "support/environment.h"
+#include "support/golden.h"
 #include "support/places.h"
 
 namespace mindgate::cli {
@@ -18,6 +19,7 @@ namespace {
 using ::mindgate::testing::ChangedEnvironment;
 using ::mindgate::testing::Cli;
 using ::mindgate::testing::CliResult;
+using ::mindgate::testing::ReadSource;
 using ::mindgate::testing::Shell;
 using ::mindgate::testing::Workspace;
 using ::testing::HasSubstr;
@@ -275,6 +277,25 @@ TEST(Config, OnIsNotAModeOfARule) {
             "rules: {MG050: on}\n               ^\n"
             "hint: write \"enforce\", \"warn\" or \"audit\" to switch it on\n");
   EXPECT_EQ(Cli({"config", "validate", "-"}, "rules: {MG050: off}\n").code, 0);
+}
+
+TEST(Config, PoliciesAreValidatedAndThoseThatAreMissingWarnedOf) {
+  const Workspace workspace;
+  workspace.Write("mindgate.yaml",
+                  "policies: {files: [whole.yaml]}\n"
+                  "rules: {policy/whole-machines: warn, policy/none: off}\n");
+  workspace.Write("whole.yaml", ReadSource("examples/policies/whole-machines.yaml"));
+  const auto sound = Cli({"config", "validate", "mindgate.yaml"});
+  EXPECT_EQ(sound.code, 0);
+  EXPECT_EQ(sound.err,
+            "mindgate.yaml:2:51: warning: no policy \"none\" is bound here, so this has no effect\n"
+            "rules: {policy/whole-machines: warn, policy/none: off}\n" +
+                std::string(50, ' ') +
+                "^\nhint: name its file under policies.files, or give --policies\n");
+  workspace.Write("whole.yaml", "kind: ValidatingAdmissionPolicy\n");
+  const auto faulty = Cli({"config", "validate", "mindgate.yaml"});
+  EXPECT_EQ(faulty.code, 2);
+  EXPECT_THAT(faulty.err, ::testing::StartsWith("whole.yaml:1:1: this is not an object of "));
 }
 
 TEST(Config, ExceptionsThatHaveEndedOrEndSoonAreWarnedOf) {
