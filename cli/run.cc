@@ -32,6 +32,7 @@ constexpr std::pair<const char*, AddCommand> kCommands[] = {
     {"Manifests", AddExplain},
     {"Manifests", AddTest},
     {"Manifests", AddConfig},
+    {"Manifests", AddExport},
     {"Manifests", AddKinds},
     {"Clusters", AddAudit},
     {"Clusters", AddWhy},

@@ -30,6 +30,7 @@ void AddExplain(CLI::App& parent, Streams& io, int& exit_code);
 void AddTest(CLI::App& parent, Streams& io, int& exit_code);
 void AddSimulate(CLI::App& parent, Streams& io, int& exit_code);
 void AddConfig(CLI::App& parent, Streams& io, int& exit_code);
+void AddExport(CLI::App& parent, Streams& io, int& exit_code);
 void AddKinds(CLI::App& parent, Streams& io, int& exit_code);
 void AddWebhook(CLI::App& parent, Streams& io, int& exit_code);
 void AddDeploy(CLI::App& parent, Streams& io, int& exit_code);

@@ -41,7 +41,8 @@ TEST(Complete, CommandsFlagsValuesAndFiles) {
     const char* want;
   } cases[] = {
       {{""},
-       "apply fix explain test config kinds audit why status what-if snapshot doctor deploy delete "
+       "apply fix explain test config export kinds audit why status what-if snapshot doctor deploy "
+       "delete "
        "webhook "
        "watch certs simulate release-gates release-nodes options completion version help :4"},
       {{"co"}, "config completion :4"},
@@ -51,7 +52,8 @@ TEST(Complete, CommandsFlagsValuesAndFiles) {
       {{"certs", "rotate", "--output", ""}, "text json :4"},
       {{"config", "validate", ""}, ":0"},
       {{"help", ""},
-       "apply fix explain test config kinds audit why status what-if snapshot doctor deploy delete "
+       "apply fix explain test config export kinds audit why status what-if snapshot doctor deploy "
+       "delete "
        "webhook "
        "watch certs simulate release-gates release-nodes options completion version help :4"},
       {{"help", "config", "v"}, "validate :4"},
@@ -78,7 +80,8 @@ TEST(Complete, CommandsFlagsValuesAndFiles) {
       {{"explain", "scheduler-n"}, "scheduler-not-volcano scheduler-name :4"},
       {{"explain", "MG050", "MG103"}, "MG103 :4"},
       {{"nothing", ""},
-       "apply fix explain test config kinds audit why status what-if snapshot doctor deploy delete "
+       "apply fix explain test config export kinds audit why status what-if snapshot doctor deploy "
+       "delete "
        "webhook "
        "watch certs simulate release-gates release-nodes options completion version help :4"},
   };

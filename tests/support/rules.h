@@ -8,6 +8,7 @@
 
 #include "policies/engine.h"
 #include "policies/places.h"
+#include "support/exported.h"
 #include "support/fixes.h"
 #include "support/never_worse.h"
 #include "support/objects.h"
@@ -35,7 +36,14 @@ struct RuleCase {
   bool incomplete = false;               // the cluster has more than the others
   schemas::Versions versions = {};       // of the cluster
   bool scaling_enforced = false;         // elasticScaling.mode is enforce
+  bool refused = false;                  // see RefusedBefore
 };
+
+// A case that the API server refuses for a member which no view reads: no policy sees it.
+inline RuleCase RefusedBefore(RuleCase c) {
+  c.refused = true;
+  return c;
+}
 
 // The runtime that an InferenceService names, when it is among the others.
 inline std::shared_ptr<const schemas::WorkloadView> RuntimeAmong(const FakeObjects& others,
@@ -55,6 +63,7 @@ inline std::shared_ptr<const schemas::WorkloadView> RuntimeAmong(const FakeObjec
 inline void ExpectFindings(std::string_view rule_id, const std::vector<RuleCase>& cases) {
   const policies::Rule* rule = policies::FindRule(rule_id);
   ASSERT_NE(rule, nullptr) << rule_id;
+  ExportedTwin exported(*rule);
   for (const RuleCase& c : cases) {
     SCOPED_TRACE(std::string(rule_id) + ": " + c.name);
     const json::Document object = YamlDocument(c.object);
@@ -88,6 +97,10 @@ inline void ExpectFindings(std::string_view rule_id, const std::vector<RuleCase>
       EXPECT_EQ(finding.message.find('\n'), std::string::npos) << finding.message;
     }
     EXPECT_EQ(got, c.want);
+    // What other objects add to it, a policy does not see.
+    if (c.others.empty() && !c.know_cluster && !c.refused) {
+      exported.ExpectSame(*view, request, config, !got.empty());
+    }
     for (const auto& trace : traces) {
       if (trace.rule != rule) continue;
       // What all rules about pods say of a service that leaves them to an unknown runtime.

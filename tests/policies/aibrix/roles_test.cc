@@ -186,9 +186,9 @@ TEST(AibrixStateful, Table) {
           {"both",
            Storm("stateful: true", "roles: [" + NpuRole("prefill", "stateful: true") + "]"),
            {}},
-          {"another type is the API server's",
-           RoleSet("roles: [" + NpuRole("p", "stateful: 'yes'") + "]"),
-           {}},
+          RefusedBefore({"another type is the API server's",
+                         RoleSet("roles: [" + NpuRole("p", "stateful: 'yes'") + "]"),
+                         {}}),
           {"GPUs", Storm("", "roles: [" + GpuRole("g", "") + "]"), {}},
       });
 }

@@ -120,12 +120,13 @@ TEST(AscendJobReplicas, Table) {
            AscendJob("", Specs("Worker: {replicas: 20001}")),
            {"spec.replicaSpecs.Worker.replicas: replicas of Worker is 20001, outside 0 to 20000" +
             kFails}},
-          {"more than 64 bits hold",
-           AscendJob("", Specs("Worker: {replicas: 18446744073709551615}")),
-           {"spec.replicaSpecs.Worker.replicas: replicas of Worker is 18446744073709551615, "
-            "outside 0 "
-            "to 20000" +
-            kFails}},
+          RefusedBefore(
+              {"more than 64 bits hold",
+               AscendJob("", Specs("Worker: {replicas: 18446744073709551615}")),
+               {"spec.replicaSpecs.Worker.replicas: replicas of Worker is 18446744073709551615, "
+                "outside 0 "
+                "to 20000" +
+                kFails}}),
           {"no integer: wrong-type tells",
            AscendJob("", Specs("Master: {replicas: '2'}, Worker: {replicas: 1.5}")),
            {}},

@@ -389,10 +389,11 @@ TEST(RequestLimitMismatch, Table) {
            pod("{limits: {huawei.com/Ascend910: -1}}"),
            {"spec.containers[0].resources.limits[huawei.com/Ascend910]: huawei.com/Ascend910 is "
             "not a whole number of chips, so Kubernetes refuses the pods"}},
-          {"no number at all",
-           pod("{requests: {huawei.com/Ascend910: [8]}, limits: {huawei.com/Ascend910: [8]}}"),
-           {field +
-            "huawei.com/Ascend910 is not a whole number of chips, so Kubernetes refuses the pods"}},
+          RefusedBefore(
+              {"no number at all",
+               pod("{requests: {huawei.com/Ascend910: [8]}, limits: {huawei.com/Ascend910: [8]}}"),
+               {field + "huawei.com/Ascend910 is not a whole number of chips, so Kubernetes "
+                        "refuses the pods"}}),
           {"other huawei.com resources follow the same rule",
            pod("{requests: {huawei.com/rdma: 1}}"),
            {"spec.containers[0].resources.requests[huawei.com/rdma]: huawei.com/rdma is requested "

@@ -22,12 +22,14 @@ TEST(InferNodePort, Table) {
             "spec.template.roles[0].services[0].spec.ports[1].nodePort: a port of NodePort service "
             "\"web\" has no nodePort: infer-operator refuses the role"}},
           {"written", InstanceSet("", NodePorts("{port: 80, nodePort: 30000}")), {}},
-          {"another type",
-           Service(Roles("{name: p, services: [{spec: {ports: [{port: 80}]}}, 3, {spec: 4}]}")),
-           {}},
-          {"ports of the wrong type",
-           Service(Roles("{name: p, services: [{spec: {type: NodePort, ports: 3}}]}")),
-           {}},
+          RefusedBefore(
+              {"another type",
+               Service(Roles("{name: p, services: [{spec: {ports: [{port: 80}]}}, 3, {spec: 4}]}")),
+               {}}),
+          RefusedBefore(
+              {"ports of the wrong type",
+               Service(Roles("{name: p, services: [{spec: {type: NodePort, ports: 3}}]}")),
+               {}}),
       });
 }
 

@@ -117,10 +117,10 @@ TEST(VcjobGangSize, Table) {
           {"text is MG001's",
            VcJob("minAvailable: 5, " + tasks("replicas: '2'", "replicas: 1")),
            {}},
-          {"counts beyond int64",
-           VcJob("minAvailable: 5, " +
-                 tasks("replicas: 9223372036854775807", "replicas: 9223372036854775807")),
-           {}},
+          RefusedBefore({"counts beyond int64",
+                         VcJob("minAvailable: 5, " + tasks("replicas: 9223372036854775807",
+                                                           "replicas: 9223372036854775807")),
+                         {}}),
       });
 }
 
