@@ -1,0 +1,123 @@
+"""Exported policies find on a real API server what the rules find, in every manifest that it takes."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import yaml
+from e2e import REPOSITORY, Cluster, CommandFailed, wait_for
+from release import PROGRAM
+
+FIXTURES = REPOSITORY / "tests/fixtures"
+KINDS = "validatingadmissionpolicies,validatingadmissionpolicybindings"
+SELECTOR = "app.kubernetes.io/component=exported-policy"
+WRONG = {"fault-scheduling": "Force"}  # MG050 denies it
+
+
+def deployment(of_pods: dict[str, str], **metadata: Any) -> dict[str, Any]:
+    pod = {"metadata": {"labels": {"app": "llm"} | of_pods}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
+    spec = {"replicas": 0, "selector": {"matchLabels": {"app": "llm"}}, "template": pod}
+    return {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "llm"} | metadata, "spec": spec}
+
+
+def exported(cluster: Cluster, *arguments: object) -> str:
+    return cluster.run(PROGRAM, "export", "vap", *arguments).stdout
+
+
+def rules_that_warn(tmp_path: pathlib.Path, cluster: Cluster) -> tuple[pathlib.Path, set[str]]:
+    """A configuration in which every exported rule warns and nothing is injected, and the ids of these rules."""
+    rows = cluster.run(PROGRAM, "export", "vap", "--list").stdout.splitlines()[1:]
+    ids = {row.split()[0] for row in rows if row.split()[3] == "yes"}
+    defaults = cluster.run(PROGRAM, "config", "defaults").stdout
+    section = defaults.split("\nmutators:\n")[1].split("\n\n")[0]
+    mutators = re.findall(r"^  ([a-z-]+): true$", section, re.MULTILINE)
+    config = {"rules": {rule: "warn" for rule in sorted(ids)}, "mutators": dict.fromkeys(mutators, False)}
+    path = tmp_path / "mindgate.yaml"
+    path.write_text(yaml.safe_dump(config))
+    return path, ids
+
+
+@pytest.fixture
+def without_policies(cluster: Cluster) -> Iterator[None]:
+    yield
+    cluster.kubectl("delete", KINDS, "-l", SELECTOR)
+
+
+def await_policies(cluster: Cluster, probe: dict[str, Any]) -> None:
+    """The API server has read them all when the last one by name warns of the probe or denies it."""
+    wait_for(lambda: "MG194" in create(cluster, probe).stderr, "the API server to read the policies", 300)
+
+
+def create(cluster: Cluster, tree: dict[str, Any]) -> Any:
+    return cluster.kubectl("create", "--dry-run=server", "-o", "json", "-f", "-", input=json.dumps(tree, default=str), check=False)
+
+
+def objects() -> Iterator[tuple[str, dict[str, Any]]]:
+    for folder in ("manifests", "seeds", "real", "seeds-by-row"):
+        for path in sorted((FIXTURES / folder).rglob("*.yaml")):
+            try:
+                trees = list(yaml.safe_load_all(path.read_text()))
+            except yaml.YAMLError:
+                continue
+            for tree in trees:
+                if isinstance(tree, dict) and tree.get("kind") and "metadata" in tree:
+                    tree["metadata"].pop("namespace", None)
+                    yield str(path.relative_to(FIXTURES)), tree
+
+
+def queue_elsewhere() -> dict[str, Any]:
+    """MG194 warns of it."""
+    container = {"name": "c", "image": "i", "resources": {"requests": {"huawei.com/Ascend910": 8}, "limits": {"huawei.com/Ascend910": 8}}}
+    pods = {"metadata": {"annotations": {"scheduling.volcano.sh/queue-name": "q"}}, "spec": {"containers": [container]}}
+    spec = {"replicas": 1, "leaderWorkerTemplate": {"size": 1, "workerTemplate": pods}}
+    return {"apiVersion": "leaderworkerset.x-k8s.io/v1", "kind": "LeaderWorkerSet", "metadata": {"name": "probe"}, "spec": spec}
+
+
+def test_policies_find_what_rules_find(cluster: Cluster, without_policies: None, tmp_path: pathlib.Path) -> None:
+    config, ids = rules_that_warn(tmp_path, cluster)
+    cluster.kubectl("apply", "--server-side", "-f", "-", input=exported(cluster, "--config", config), seconds=600)
+    await_policies(cluster, queue_elsewhere())
+    compared = 0
+    differences = []
+    for name, tree in objects():
+        answer = create(cluster, tree)
+        if answer.returncode != 0:
+            assert "ValidatingAdmissionPolicy" not in answer.stderr, answer.stderr
+            continue
+        found_by_policies = set(re.findall(r"': (MG\d{3}): ", answer.stderr))
+        # What the API server has made of it, which is what policies see.
+        judged = cluster.run(PROGRAM, "apply", "--config", config, "-f", "-", "-o", "json", input=answer.stdout, check=False)
+        findings = [each for result in json.loads(judged.stdout)["results"] for each in result["findings"]]
+        found_by_rules = {each["rule"] for each in findings} & ids
+        compared += 1
+        if found_by_policies != found_by_rules:
+            differences.append((name, tree["kind"], sorted(found_by_policies - found_by_rules), sorted(found_by_rules - found_by_policies)))
+        assert "resulted in error" not in answer.stderr, answer.stderr
+    assert differences == []
+    assert compared > 100
+
+
+def test_updates_keep_what_was_wrong(cluster: Cluster, without_policies: None) -> None:
+    cluster.kubectl("create", "-f", "-", input=json.dumps(deployment(WRONG)))
+    cluster.kubectl("apply", "--server-side", "-f", "-", input=exported(cluster, "--rule", "MG050"))
+    other = deployment(WRONG)
+    other["metadata"]["name"] = "other"
+    wait_for(lambda: "MG050: " in create(cluster, other).stderr, "the API server to read the policy")
+    with pytest.raises(CommandFailed, match="mindgate-mg050.*MG050: "):
+        cluster.kubectl("create", "-f", "-", input=json.dumps(other))
+    relabelled = json.dumps(deployment(WRONG, labels={"team": "a"}))
+    # The API server may read the policy that warns later than the one that denies.
+    wait_for(
+        lambda: "MG050: " in cluster.kubectl("replace", "--dry-run=server", "-f", "-", input=relabelled).stderr,
+        "the API server to read the policy that warns",
+    )
+    assert "MG050: " in cluster.kubectl("replace", "-f", "-", input=relabelled).stderr
+    with pytest.raises(CommandFailed, match="MG050: "):
+        cluster.kubectl("replace", "-f", "-", input=json.dumps(deployment({"fault-scheduling": "Grace"})))
+    right = cluster.kubectl("replace", "-f", "-", input=json.dumps(deployment({"fault-scheduling": "grace"})))
+    assert right.stderr == ""
