@@ -8,6 +8,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
+#include <iterator>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <thread>
@@ -19,6 +21,7 @@
 #include "measure.h"
 #include "mutators/mutator.h"
 #include "policies/engine.h"
+#include "policies/site/site_policies.h"
 
 namespace mindgate::bench {
 namespace {
@@ -102,10 +105,73 @@ void Run(const char* name, const std::string& text, int runs) {
   }
 }
 
+// What sites demand, of all kinds; each is there several times under other names.
+constexpr const char* kDemands[] = {
+    "workload.templates.all(t, t.npus == 0 || t.npus % 8 == 0)",
+    "workload.templates.all(t, t.containers.all(c, c.image.contains('/') || c.image == ''))",
+    "workload.podGroups.all(g, g.queue in ['', 'default', workload.namespace])",
+    "workload.templates.all(t, int(t.labels[?'fault-retry-times'].orValue('3')) <= 100)",
+    "workload.templates.all(t, t.npus == 0 || t.scheduler != 'default-scheduler')",
+    "workload.templates.map(t, t.npus * t.?pods.orValue(1) * t.instances).sum() <= 1024",
+    "workload.autoscalers.all(a, a.?max.orValue(0) <= 64)",
+    "object.metadata.name.size() <= 40",
+    "!has(object.spec.paused) || !object.spec.paused",
+    "workload.templates.all(t, t.spec.?hostNetwork.orValue(false) == false)",
+};
+
+std::shared_ptr<const policies::SitePolicies> PoliciesOf(size_t count, const std::string& demand) {
+  std::string text;
+  for (size_t i = 0; i < count; ++i) {
+    const std::string name = "p" + std::to_string(i);
+    text +=
+        "apiVersion: admissionregistration.k8s.io/v1\nkind: ValidatingAdmissionPolicy\n"
+        "metadata: {name: " +
+        name +
+        "}\nspec:\n  matchConstraints:\n    resourceRules: "
+        "[{apiGroups: ['*'], apiVersions: ['*'], operations: ['*'], resources: ['*']}]\n"
+        "  validations:\n  - expression: |-\n      " +
+        (demand.empty() ? std::string(kDemands[i % std::size(kDemands)]) : demand) +
+        "\n---\napiVersion: admissionregistration.k8s.io/v1\n"
+        "kind: ValidatingAdmissionPolicyBinding\nmetadata: {name: " +
+        name + "}\nspec: {policyName: " + name + ", validationActions: [Deny]}\n---\n";
+  }
+  const auto set = policies::SitePolicies::Make({{"bench.yaml", text}});
+  return set ? *set : nullptr;
+}
+
+// What policies of a site's own add to a decision, and what one that is written to be expensive
+// may.
+void RunPolicies(const std::string& text, int runs) {
+  const auto document = json::Document::Decode(text);
+  schemas::AdmissionRequest request;
+  request.object = &document->root();
+  request.ns = "inference";
+  const auto measure = [&](const schemas::Config& config, int times) {
+    return Measure(
+        [&] { benchmark::DoNotOptimize(admission::Admit(request, config, {.mutate = false})); },
+        times);
+  };
+  const std::string expensive =
+      "lists.range(200).all(a, lists.range(200).all(b, lists.range(200).all(c, a + b + c >= 0)))";
+  schemas::Config config;
+  std::printf("\npolicies of a site's own, StormService, %zu bytes\n", text.size());
+  const auto print = [&](const char* what, size_t count, const Percentiles& time) {
+    std::printf("  %-28s %10.1f %10.1f  %zu findings\n", what, time.p50, time.p99, count);
+  };
+  const auto findings = [&] {
+    return admission::Admit(request, config, {.mutate = false}).findings.size();
+  };
+  print("judge without policies", findings(), measure(config, runs));
+  config.policies = PoliciesOf(50, "");
+  print("judge with 50 policies", findings(), measure(config, runs));
+  config.policies = PoliciesOf(1, expensive);
+  print("judge with an expensive one", findings(), measure(config, std::max(20, runs / 100)));
+}
+
 }  // namespace
 }  // namespace mindgate::bench
 
-// engine_bench [RUNS [ONLY]]: ONLY is "storm", "large", "service" or "pod".
+// engine_bench [RUNS [ONLY]]: ONLY is "storm", "policies", "large", "service" or "pod".
 int main(int argc, char** argv) {
   using namespace mindgate::bench;
   const int runs = argc > 1 ? std::max(100, std::atoi(argv[1])) : 20'000;
@@ -116,6 +182,7 @@ int main(int argc, char** argv) {
               simdjson::get_active_implementation()->name().c_str(),
               commit != nullptr ? commit : "unknown", runs);
   if (only.empty() || only == "storm") Run("StormService", Padded(StormService, 10 * 1024), runs);
+  if (only.empty() || only == "policies") RunPolicies(Padded(StormService, 10 * 1024), runs);
   if (only.empty() || only == "large") {
     Run("StormService", Padded(StormService, 60 * 1024), std::max(100, runs / 4));
     Run("LeaderWorkerSet", Padded(LeaderWorkerSet, 60 * 1024), std::max(100, runs / 4));
