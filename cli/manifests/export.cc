@@ -137,7 +137,7 @@ void AddExport(CLI::App& parent, Streams& io, int& exit_code) {
       command->add_subcommand("vap", "Print rules as ValidatingAdmissionPolicies with bindings");
   vap->add_option("--rule", options->rules, "Rule by id or name; repeat it for several")
       ->type_name("RULE")
-      ->envname("MINDGATE_EXPORT_RULES");
+      ->envname("MINDGATE_EXPORT_RULE");
   vap->add_option("--config", options->config_file,
                   "Configuration file, whose modes, overrides and exceptions are exported")
       ->type_name("FILE")
@@ -150,16 +150,16 @@ void AddExport(CLI::App& parent, Streams& io, int& exit_code) {
                   "Namespace in which nothing is judged; repeat it for several. The default are "
                   "those of the cluster, MindCluster and the frameworks, as in the chart")
       ->type_name("NAMESPACE")
-      ->envname("MINDGATE_EXCLUDE_NAMESPACES");
+      ->envname("MINDGATE_EXCLUDE_NAMESPACE");
   vap->add_option("--controller-namespace", options->controller_namespaces,
                   "Namespace whose ServiceAccounts are controllers: what they make of an object is "
                   "not judged again. The default are those of the chart")
       ->type_name("NAMESPACE")
-      ->envname("MINDGATE_CONTROLLER_NAMESPACES");
+      ->envname("MINDGATE_CONTROLLER_NAMESPACE");
   vap->add_option("--controller-user", options->controller_users, "Other user that is a controller")
       ->type_name("USER")
       ->capture_default_str()
-      ->envname("MINDGATE_CONTROLLER_USERS");
+      ->envname("MINDGATE_CONTROLLER_USER");
   vap->add_flag("--list", options->list, "List all rules, and why some of them have no policy")
       ->envname("MINDGATE_EXPORT_LIST");
   AddColorOption(*vap, options->color);

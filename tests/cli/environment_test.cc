@@ -21,11 +21,11 @@ struct Program {
   CLI::App app{"", "mindgate"};
 
   Program() {
-    for (const auto add :
-         {AddApply,  AddExplain, AddTest,     AddSimulate,     AddConfig,       AddKinds,
-          AddFix,    AddWebhook, AddWatch,    AddDeploy,       AddDelete,       AddStatus,
-          AddAudit,  AddWhatIf,  AddSnapshot, AddReleaseGates, AddReleaseNodes, AddCerts,
-          AddDoctor, AddVersion, AddHelp,     AddCompletion,   AddOptions,      AddWhy}) {
+    for (const auto add : {AddApply,    AddExplain,      AddTest,         AddSimulate, AddConfig,
+                           AddExport,   AddKinds,        AddFix,          AddWebhook,  AddWatch,
+                           AddDeploy,   AddDelete,       AddStatus,       AddAudit,    AddWhatIf,
+                           AddSnapshot, AddReleaseGates, AddReleaseNodes, AddCerts,    AddDoctor,
+                           AddVersion,  AddHelp,         AddCompletion,   AddOptions,  AddWhy}) {
       add(app, io, exit_code);
     }
   }
