@@ -90,33 +90,63 @@ namespace {
 
 bool IsScalarSpace(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 
-// Where the content of a scalar begins: behind a quote, or below the line of | or >.
-size_t ScalarContentOf(std::string_view text, size_t at) {
-  if (at >= text.size()) return at;
-  if (text[at] == '"' || text[at] == '\'') return at + 1;
-  if (text[at] != '|' && text[at] != '>') return at;
-  const size_t end = text.find('\n', at);
-  return end == std::string_view::npos ? text.size() : end + 1;
+// A place that moves forward in a text.
+struct Cursor {
+  std::string_view text;
+  size_t offset = 0;
+  Position at{};
+
+  bool ended() const { return offset >= text.size(); }
+  char letter() const { return text[offset]; }
+  void Advance() {
+    at = letter() == '\n' ? Position{at.line + 1, 1} : Position{at.line, at.column + 1};
+    ++offset;
+  }
+};
+
+// To where the content of a scalar begins: behind a quote, or below the line of | or >.
+void EnterScalar(Cursor& cursor) {
+  if (cursor.ended()) return;
+  const char style = cursor.letter();
+  if (style == '"' || style == '\'') cursor.Advance();
+  if (style != '|' && style != '>') return;
+  while (!cursor.ended() && cursor.letter() != '\n') cursor.Advance();
+  if (!cursor.ended()) cursor.Advance();
 }
 
 }  // namespace
 
+std::vector<Position> PlacesInScalar(std::string_view text, Position at, std::string_view value,
+                                     std::span<const size_t> offsets) {
+  const Position begin{std::max(at.line, 1), std::max(at.column, 1)};
+  Cursor cursor{text,
+                internal::OffsetOfLine(text, begin.line) + static_cast<size_t>(begin.column) - 1,
+                begin};
+  EnterScalar(cursor);
+  std::vector<Position> places;
+  const auto next = [&] { return offsets[places.size()]; };
+  // Styles differ in white space alone.
+  for (size_t i = 0; i < value.size() && places.size() < offsets.size(); ++i) {
+    if (IsScalarSpace(value[i])) continue;
+    while (!cursor.ended() && IsScalarSpace(cursor.letter())) cursor.Advance();
+    if (cursor.ended() || cursor.letter() != value[i]) {
+      places.resize(offsets.size(), at);
+      return places;
+    }
+    while (places.size() < offsets.size() && next() <= i) places.push_back(cursor.at);
+    cursor.Advance();
+  }
+  while (places.size() < offsets.size()) {
+    places.push_back(next() >= value.size() && cursor.offset <= text.size() ? cursor.at : at);
+  }
+  return places;
+}
+
 Position PlaceInScalar(std::string_view text, Position at, std::string_view value,
                        Position within) {
-  const size_t wanted = internal::OffsetOfLine(value, within.line) +
+  const size_t offset = internal::OffsetOfLine(value, within.line) +
                         static_cast<size_t>(std::max(within.column, 1)) - 1;
-  const size_t begin =
-      internal::OffsetOfLine(text, at.line) + static_cast<size_t>(std::max(at.column, 1)) - 1;
-  size_t place = ScalarContentOf(text, begin);
-  // Styles differ in white space alone.
-  for (size_t i = 0; i < value.size(); ++i) {
-    if (IsScalarSpace(value[i])) continue;
-    while (place < text.size() && IsScalarSpace(text[place])) ++place;
-    if (place == text.size() || text[place] != value[i]) return at;
-    if (i >= wanted) return internal::PositionAt(text, place);
-    ++place;
-  }
-  return wanted >= value.size() && place <= text.size() ? internal::PositionAt(text, place) : at;
+  return PlacesInScalar(text, at, value, {&offset, 1}).front();
 }
 
 }  // namespace mindgate::json

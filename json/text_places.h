@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -44,8 +45,12 @@ Position PositionAt(std::string_view text, size_t offset);
 
 namespace mindgate::json {
 
-// The place in `text` of what is at `within` of a scalar's value that begins at `at`, in whatever
-// style it is written; `at` where it cannot be found, as behind an escape in quotes.
+// The places in `text` of what is at these offsets, in their order, of a scalar's value that begins
+// at `at`, in whatever style it is written; `at` where it cannot be found, as behind an escape in
+// quotes. Costs one walk over the scalar.
+std::vector<Position> PlacesInScalar(std::string_view text, Position at, std::string_view value,
+                                     std::span<const size_t> offsets);
+// The same of one place, by line and column of the value.
 Position PlaceInScalar(std::string_view text, Position at, std::string_view value, Position within);
 
 }  // namespace mindgate::json

@@ -24,9 +24,12 @@ void ExplainMissing(json::Issue& issue) {
 Expression::Expression(cel::Program program, const WrittenIn& in, json::Position at)
     : program_(std::move(program)), file_(in.file.name) {
   const std::string& text = program_.text();
-  const auto lines = 1 + std::count(text.begin(), text.end(), '\n');
-  for (int line = 1; line <= lines; ++line) {
-    lines_.push_back(json::PlaceInScalar(in.file.text, at, text, {line, 1}).line);
+  std::vector<size_t> lines = {0};
+  for (size_t end = text.find('\n'); end != text.npos; end = text.find('\n', end + 1)) {
+    lines.push_back(end + 1);
+  }
+  for (const json::Position& place : json::PlacesInScalar(in.file.text, at, text, lines)) {
+    lines_.push_back(place.line);
   }
 }
 

@@ -33,5 +33,12 @@ TEST(PlaceInScalar, Table) {
   }
 }
 
+TEST(PlacesInScalar, AreThoseOfEachOffsetAlone) {
+  const size_t offsets[] = {0, 2, 4, 4, 9};
+  const std::vector<Position> want = {{2, 3}, {3, 3}, {4, 5}, {4, 5}, {1, 4}};
+  EXPECT_EQ(PlacesInScalar("a: |\n  b\n  c\n    d", {1, 4}, "b\nc\n  d e", offsets), want);
+  EXPECT_EQ(PlacesInScalar("a: b", {1, 4}, "b", {}), std::vector<Position>());
+}
+
 }  // namespace
 }  // namespace mindgate::json
