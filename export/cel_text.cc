@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "base/text.h"
 #include "schemas/foreign.h"
 #include "schemas/names.h"
 
@@ -61,6 +62,18 @@ std::vector<std::string> OfSite(const schemas::Config& config, NpuServer server)
 }
 
 }  // namespace
+
+bool IsOfName(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || IsDigit(c) || c == '_';
+}
+
+bool HasWord(std::string_view text, std::string_view word) {
+  for (size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
+    const size_t end = at + word.size();
+    if (end == text.size() || !IsOfName(text[end])) return true;
+  }
+  return false;
+}
 
 std::string Quoted(std::string_view text) {
   std::string quoted = "'";

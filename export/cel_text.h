@@ -12,6 +12,11 @@
 // export/templates.h makes it. Only functions of Kubernetes 1.30 are used.
 namespace mindgate::exported {
 
+// Whether names may have the character.
+bool IsOfName(char c);
+// Whether the word is in the text, and no longer name that begins with it.
+bool HasWord(std::string_view text, std::string_view word);
+
 std::string Quoted(std::string_view text);  // 'text'
 std::string ListOf(std::span<const std::string_view> words);
 std::string ListOf(std::initializer_list<std::string_view> words);

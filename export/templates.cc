@@ -333,17 +333,7 @@ std::vector<Member> Copied(std::initializer_list<std::string_view> names) {
 }  // namespace
 
 bool NamesMember(std::string_view text, std::string_view member) {
-  for (size_t at = text.find(member); at != std::string_view::npos;
-       at = text.find(member, at + 1)) {
-    const size_t end = at + member.size();
-    const auto is_letter = [](char c) {
-      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-    };
-    const bool begins =
-        at > 1 && text[at - 1] == '.' && (text[at - 2] == 't' || text[at - 2] == 'u');
-    if (begins && (end == text.size() || !is_letter(text[end]))) return true;
-  }
-  return false;
+  return HasWord(text, "t." + std::string(member)) || HasWord(text, "u." + std::string(member));
 }
 
 std::vector<Variable> RawTemplates(KindSet kinds) {

@@ -17,10 +17,6 @@ constexpr std::string_view kPrefix = "variables.";
 constexpr std::string_view kKind = "kind";
 constexpr std::string_view kDeclined = "declined";
 
-bool IsLetter(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
 std::string OldName(std::string_view name) {
   std::string old = "old" + std::string(name);
   old[3] = static_cast<char>(old[3] - 'a' + 'A');
@@ -28,12 +24,7 @@ std::string OldName(std::string_view name) {
 }
 
 bool Names(std::string_view text, std::string_view name) {
-  const std::string word = std::string(kPrefix) + std::string(name);
-  for (size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
-    const size_t end = at + word.size();
-    if (end == text.size() || !IsLetter(text[end])) return true;
-  }
-  return false;
+  return HasWord(text, std::string(kPrefix) + std::string(name));
 }
 
 // Whether the owner of the object, its namespace or the configuration declines injection:
@@ -88,8 +79,8 @@ std::string OfOld(std::string_view expression) {
   bool quoted = false;
   for (size_t i = 0; i < expression.size();) {
     const char c = expression[i];
-    const bool begins = i == 0 || (!IsLetter(expression[i - 1]) && expression[i - 1] != '.');
-    if (quoted || !begins || !IsLetter(c)) {
+    const bool begins = i == 0 || (!IsOfName(expression[i - 1]) && expression[i - 1] != '.');
+    if (quoted || !begins || !IsOfName(c)) {
       if (c == '\\' && quoted && i + 1 < expression.size()) old += expression[i++];
       if (expression[i] == '\'' && (i == 0 || !quoted || expression[i - 1] != '\\'))
         quoted = !quoted;
@@ -97,14 +88,14 @@ std::string OfOld(std::string_view expression) {
       continue;
     }
     size_t end = i;
-    while (end < expression.size() && IsLetter(expression[end])) ++end;
+    while (end < expression.size() && IsOfName(expression[end])) ++end;
     const std::string_view word = expression.substr(i, end - i);
     old += word == "object" ? "oldObject" : std::string(word);
     i = end;
     if (word != "variables" || i == expression.size() || expression[i] != '.') continue;
     old += expression[i++];
     end = i;
-    while (end < expression.size() && IsLetter(expression[end])) ++end;
+    while (end < expression.size() && IsOfName(expression[end])) ++end;
     const std::string_view name = expression.substr(i, end - i);
     old += name == kKind || name == kDeclined ? std::string(name) : OldName(name);
     i = end;
