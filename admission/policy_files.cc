@@ -23,7 +23,11 @@ std::string Under(const std::string& folder, const std::string& path) {
 }  // namespace
 
 Result<PolicyTexts> ReadPolicyTexts(const std::vector<std::string>& paths,
-                                    const std::string& folder) {
+                                    const std::string& folder,
+                                    const std::vector<std::string>& more) {
+  std::vector<std::string> all;
+  for (const std::string& path : paths) all.push_back(Under(folder, path));
+  all.insert(all.end(), more.begin(), more.end());
   PolicyTexts texts;
   size_t bytes = 0;
   const auto read = [&](const std::string& path, bool found) -> Result<void> {
@@ -36,8 +40,7 @@ Result<PolicyTexts> ReadPolicyTexts(const std::vector<std::string>& paths,
     texts.push_back({path, *std::move(text), found});
     return {};
   };
-  for (const std::string& named : paths) {
-    const std::string path = Under(folder, named);
+  for (const std::string& path : all) {
     const auto names = FilesIn(path, kMostPolicyFiles);
     if (!names) return tl::unexpected(names.error());
     if (!names->has_value()) {

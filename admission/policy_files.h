@@ -14,12 +14,13 @@ namespace mindgate::admission {
 using PolicyTexts = std::vector<policies::SitePolicies::Text>;
 
 // The texts of files and of folders: their .yaml, .yml and .json, by name, without those of
-// sub-folders and without hidden entries. Relative paths count from `folder`. A folder holds at
-// most kMostPolicyFiles, and all texts together no more than SitePolicies reads. The message begins
-// with the path.
+// sub-folders and without hidden entries. Relative paths count from `folder`, those of `more` from
+// the working directory. A folder holds at most kMostPolicyFiles, and all texts together no more
+// than SitePolicies reads. The message begins with the path.
 inline constexpr size_t kMostPolicyFiles = 1024;
 Result<PolicyTexts> ReadPolicyTexts(const std::vector<std::string>& paths,
-                                    const std::string& folder);
+                                    const std::string& folder,
+                                    const std::vector<std::string>& more = {});
 
 // Makes the policies in the texts those of the configuration, whose generation is then of them,
 // too. All faults are in the message, as json::Render prints them. `warnings` gets the same of what

@@ -147,15 +147,12 @@ std::optional<Json> ReadSelector(const std::string& text, std::ostream& err) {
 
 bool LoadPolicies(const std::string& config_file, const std::vector<std::string>& more,
                   schemas::Config& config, std::ostream& err) {
-  auto texts = admission::ReadPolicyTexts(config.policy_files, FolderOf(config_file));
-  auto others = admission::ReadPolicyTexts(more, "");
-  for (const auto* read : {&texts, &others}) {
-    if (*read) continue;
-    PrintError(err, "policies: " + read->error().message(),
+  const auto texts = admission::ReadPolicyTexts(config.policy_files, FolderOf(config_file), more);
+  if (!texts) {
+    PrintError(err, "policies: " + texts.error().message(),
                "name files of ValidatingAdmissionPolicies, or folders with them");
     return false;
   }
-  for (auto& each : *others) texts->push_back(std::move(each));
   std::string warnings;
   const auto set = admission::SetPolicies(*texts, config, &warnings);
   err << warnings;

@@ -60,15 +60,12 @@ class SuiteReader {
       folder = (folder_ / *file).parent_path().string();
     }
     suite_.config = ConfigOf(std::move(written));
-    auto texts = admission::ReadPolicyTexts(suite_.config.policy_files, folder);
-    const auto others = admission::ReadPolicyTexts(policies_, "");
-    for (const auto* read : {&std::as_const(texts), &others}) {
-      if (*read) continue;
-      return Fault("/config", read->error().message(),
+    const auto texts = admission::ReadPolicyTexts(suite_.config.policy_files, folder, policies_);
+    if (!texts) {
+      return Fault("/config", texts.error().message(),
                    "files of policies are relative to the folder of the configuration, those of "
                    "--policies to the working directory");
     }
-    texts->insert(texts->end(), others->begin(), others->end());
     if (const auto set = admission::SetPolicies(*texts, suite_.config); !set) {
       Fault("/config", set.error().message(), "");
     }
