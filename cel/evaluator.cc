@@ -269,8 +269,14 @@ Value Evaluator::Map(const Node& node) {
     }
     row[size++] = {key, value};
   }
-  if (context_.follows_kubernetes()) size = KeepLast({row, size});
-  if (const auto repeated = SortEntries({row, size})) {
+  std::optional<Value> repeated;
+  if (context_.follows_kubernetes()) {
+    size = KeepLast({row, size});
+    repeated = RepeatedKey({row, size});
+  } else {
+    repeated = SortEntries({row, size});
+  }
+  if (repeated) {
     return context_.Fail({"the key ", TextOfKey(*repeated), " is there twice"});
   }
   return Value::OfEntries({row, size});

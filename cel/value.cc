@@ -171,7 +171,11 @@ bool KeyLess(const Value& a, const Value& b) {
 }
 
 std::optional<Value> SortEntries(std::span<Entry> entries) {
-  std::ranges::sort(entries, [](const Entry& a, const Entry& b) { return KeyLess(a.key, b.key); });
+  std::ranges::sort(entries, KeyLess, &Entry::key);
+  return RepeatedKey(entries);
+}
+
+std::optional<Value> RepeatedKey(std::span<const Entry> entries) {
   for (size_t i = 1; i < entries.size(); ++i) {
     if (!KeyLess(entries[i - 1].key, entries[i].key)) return entries[i].key;
   }

@@ -184,8 +184,10 @@ struct Entry {
 bool KeyLess(const Value& a, const Value& b);
 // Orders the entries of a map. The first key that is there twice, if any.
 std::optional<Value> SortEntries(std::span<Entry> entries);
-// Of entries whose keys are of one kind and equal, the last one takes the place of the others. How
-// many there are then.
+// The first key that is there twice, of entries in that order.
+std::optional<Value> RepeatedKey(std::span<const Entry> entries);
+// Orders the entries. Of those whose keys are of one kind and equal, the last one takes the place
+// of the others. How many there are then.
 size_t KeepLast(std::span<Entry> entries);
 
 // -1, 0 or 1; nothing when one of them is not a number, or not comparable (NaN).
