@@ -57,7 +57,7 @@ Result<PolicyTexts> ReadPolicyTexts(const std::vector<std::string>& paths,
 
 Result<void> SetPolicies(const PolicyTexts& texts, schemas::Config& config, std::string* warnings) {
   if (texts.empty()) return {};
-  auto set = SitePolicies::Make(texts);
+  auto set = SitePolicies::Make(texts, config.kinds);
   if (!set) {
     return Fail(ErrorCode::kInvalidArgument,
                 std::string(Trim(policies::RenderFaults(set.error(), texts))));

@@ -105,14 +105,17 @@ bool Matches(const MatchResources& resources, const Matched& asked) {
          IsInNamespace(resources.namespaces, asked) && HasLabels(resources.objects, asked);
 }
 
-schemas::KindSet KindsOf(const MatchResources& resources) {
+schemas::KindSet KindsOf(const MatchResources& resources, const schemas::SiteKinds& site) {
   schemas::KindSet kinds;
-  for (const schemas::KindInfo& kind : schemas::kKinds) {
+  const auto add = [&](const schemas::KindInfo& kind) {
     for (const ResourceRule& rule : resources.rules) {
-      if (NamesResource(rule, kind) && IsInScope(rule, kind))
+      if (NamesResource(rule, kind) && IsInScope(rule, kind)) {
         kinds = kinds | schemas::KindSet{kind.kind};
+      }
     }
-  }
+  };
+  for (const schemas::KindInfo& kind : schemas::kKinds) add(kind);
+  for (size_t i = 0; i < site.size(); ++i) add(site.info(i));
   return kinds;
 }
 

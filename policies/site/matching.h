@@ -9,6 +9,7 @@
 #include "json/value.h"
 #include "schemas/kinds.h"
 #include "schemas/request.h"
+#include "schemas/site_kinds.h"
 
 // Which requests a policy or a binding is about, as Kubernetes has it (matchConstraints and
 // matchResources).
@@ -77,7 +78,7 @@ struct Matched {
 
 bool Matches(const MatchResources& resources, const Matched& asked);
 
-// The kinds that it can be about.
-schemas::KindSet KindsOf(const MatchResources& resources);
+// The kinds that it can be about, those of the site among them.
+schemas::KindSet KindsOf(const MatchResources& resources, const schemas::SiteKinds& site);
 
 }  // namespace mindgate::policies::site

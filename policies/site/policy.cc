@@ -119,13 +119,15 @@ class ParamSearch {
 
 }  // namespace
 
-SitePolicy::SitePolicy(WrittenPolicy written, const WrittenIn& in) : written_(std::move(written)) {
-  Describe(in);
+SitePolicy::SitePolicy(WrittenPolicy written, const WrittenIn& in, const schemas::SiteKinds& kinds)
+    : written_(std::move(written)) {
+  Describe(in, kinds);
 }
 
 std::unique_ptr<SitePolicy> SitePolicy::Make(WrittenPolicy written, const WrittenIn& in,
+                                             const schemas::SiteKinds& kinds,
                                              json::Issues& issues) {
-  std::unique_ptr<SitePolicy> policy(new SitePolicy(std::move(written), in));
+  std::unique_ptr<SitePolicy> policy(new SitePolicy(std::move(written), in, kinds));
   if (!policy->Compile(in, issues)) return nullptr;
   policy->rule_.of_object = !policy->uses_workload_;
   policy->rule_.of_any_size = !policy->uses_workload_;
@@ -178,7 +180,7 @@ bool SitePolicy::Compile(const WrittenIn& in, json::Issues& issues) {
   return issues.items().size() + issues.dropped() == before;
 }
 
-void SitePolicy::Describe(const WrittenIn& in) {
+void SitePolicy::Describe(const WrittenIn& in, const schemas::SiteKinds& kinds) {
   id_ = "policy/" + written_.name;
   std::vector<std::string> texts;
   std::string first_message;
@@ -199,7 +201,7 @@ void SitePolicy::Describe(const WrittenIn& in) {
            .name = written_.name,
            .severity = Severity::kError,
            .default_mode = Mode::kOff,
-           .kinds = KindsOf(written_.constraints),
+           .kinds = KindsOf(written_.constraints, kinds),
            .summary = summary_,
            .why = why_,
            .fix = fix_,

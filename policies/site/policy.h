@@ -26,8 +26,9 @@ using Params = std::vector<json::Document>;
 class SitePolicy final : public Check {
  public:
   // Compiles all that it has. Faults go to `issues`, at their places; then nothing is returned.
+  // `kinds`: those of the site, which it may be about.
   static std::unique_ptr<SitePolicy> Make(WrittenPolicy written, const WrittenIn& in,
-                                          json::Issues& issues);
+                                          const schemas::SiteKinds& kinds, json::Issues& issues);
 
   // What binds it, before it is run for the first time. `params` must outlive it.
   void Bind(std::vector<WrittenBinding> bindings, const Params& params);
@@ -51,9 +52,9 @@ class SitePolicy final : public Check {
     std::optional<Expression> message;
   };
 
-  SitePolicy(WrittenPolicy written, const WrittenIn& in);
+  SitePolicy(WrittenPolicy written, const WrittenIn& in, const schemas::SiteKinds& kinds);
   bool Compile(const WrittenIn& in, json::Issues& issues);
-  void Describe(const WrittenIn& in);
+  void Describe(const WrittenIn& in, const schemas::SiteKinds& kinds);
 
   WrittenPolicy written_;
   std::vector<Expression> conditions_;

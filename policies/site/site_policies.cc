@@ -35,8 +35,8 @@ json::Issue Warning(json::Position at, std::string field, std::string message, s
 // Reads texts into a set. One use.
 class SiteReader {
  public:
-  explicit SiteReader(const std::vector<SitePolicies::Text>& texts)
-      : texts_(texts), faults_(texts.size()), warnings_(texts.size()) {}
+  SiteReader(const std::vector<SitePolicies::Text>& texts, const schemas::SiteKinds& kinds)
+      : texts_(texts), kinds_(kinds), faults_(texts.size()), warnings_(texts.size()) {}
 
   tl::expected<std::shared_ptr<const SitePolicies>, std::vector<SitePolicies::Faults>> Read() {
     size_t bytes = 0;
@@ -128,7 +128,7 @@ class SiteReader {
            "put what belongs together into one, as several validations"});
       return;
     }
-    auto policy = SitePolicy::Make(std::move(written), in, faults_[index]);
+    auto policy = SitePolicy::Make(std::move(written), in, kinds_, faults_[index]);
     if (policy == nullptr) return;
     places_[policy->name()] = {index, name_at};
     if (!policy->rule().kinds.Intersects(schemas::kEveryKind)) {
@@ -200,6 +200,7 @@ class SiteReader {
   }
 
   const std::vector<SitePolicies::Text>& texts_;
+  const schemas::SiteKinds& kinds_;
   std::vector<json::Issues> faults_;
   std::vector<json::Issues> warnings_;
   std::unique_ptr<SitePolicies> set_{new SitePolicies()};
@@ -212,8 +213,8 @@ SitePolicies::SitePolicies() = default;
 SitePolicies::~SitePolicies() = default;
 
 tl::expected<std::shared_ptr<const SitePolicies>, std::vector<SitePolicies::Faults>>
-SitePolicies::Make(const std::vector<Text>& texts) {
-  return SiteReader(texts).Read();
+SitePolicies::Make(const std::vector<Text>& texts, const schemas::SiteKinds& kinds) {
+  return SiteReader(texts, kinds).Read();
 }
 
 const Rule* SitePolicies::Find(std::string_view id) const {

@@ -11,6 +11,7 @@
 #include "policies/rule.h"
 #include "policies/site/expression.h"
 #include "policies/site/policy.h"
+#include "schemas/site_kinds.h"
 
 namespace mindgate::policies {
 
@@ -32,9 +33,10 @@ class SitePolicies {
   static constexpr size_t kMostBytes = size_t{4} * 1024 * 1024;
 
   // The set of all policies in the texts, or all that is wrong with them. The other objects of
-  // Kubernetes there are parameters of the policies. Never throws.
+  // Kubernetes there are parameters of the policies. `kinds`: those of the site, which policies
+  // may be about. Never throws.
   static tl::expected<std::shared_ptr<const SitePolicies>, std::vector<Faults>> Make(
-      const std::vector<Text>& texts);
+      const std::vector<Text>& texts, const schemas::SiteKinds& kinds = {});
 
   ~SitePolicies();
 

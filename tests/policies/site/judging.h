@@ -59,11 +59,12 @@ inline std::string Demanding(std::string_view expression) {
   return PolicyText("  validations:\n  - expression: |-\n      " + std::string(expression));
 }
 
-inline std::shared_ptr<const policies::SitePolicies> SetOf(const std::vector<std::string>& texts) {
+inline std::shared_ptr<const policies::SitePolicies> SetOf(const std::vector<std::string>& texts,
+                                                           const schemas::SiteKinds& kinds = {}) {
   std::vector<policies::SitePolicies::Text> files;
   for (size_t i = 0; i < texts.size(); ++i)
     files.push_back({std::string(1, static_cast<char>('a' + i)) + ".yaml", texts[i]});
-  auto set = policies::SitePolicies::Make(files);
+  auto set = policies::SitePolicies::Make(files, kinds);
   if (set) return *std::move(set);
   ADD_FAILURE() << policies::RenderFaults(set.error(), files);
   return nullptr;
@@ -96,7 +97,7 @@ inline std::string_view TraceName(policies::RuleTrace::Result result) {
 inline JudgedBySite JudgeBySite(const std::vector<std::string>& texts, const Asked& asked = {}) {
   JudgedBySite judged;
   schemas::Config config = asked.config;
-  config.policies = SetOf(texts);
+  config.policies = SetOf(texts, config.kinds);
   if (config.policies == nullptr) return judged;
   const json::Document object = YamlDocument(asked.object);
   const json::Document old_object =
@@ -114,8 +115,8 @@ inline JudgedBySite JudgeBySite(const std::vector<std::string>& texts, const Ask
     request.operation = schemas::Operation::kUpdate;
     request.old_object = &old_object.root();
   }
-  const auto view = schemas::BuildView(object.root());
-  const auto old_view = schemas::BuildView(old_object.root());
+  const auto view = schemas::BuildView(object.root(), nullptr, {.kinds = config.kinds});
+  const auto old_view = schemas::BuildView(old_object.root(), nullptr, {.kinds = config.kinds});
   if (!view) {
     ADD_FAILURE() << "no view";
     return judged;

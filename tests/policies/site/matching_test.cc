@@ -1,6 +1,7 @@
 #include "policies/site/matching.h"
 
 #include "policies/site/judging.h"
+#include "schemas/shipped_kinds.h"
 
 namespace mindgate::policies::site {
 namespace {
@@ -124,11 +125,31 @@ TEST(MatchingOfPolicies, Table) {
   }
 }
 
+TEST(MatchingOfPolicies, KindsOfTheSiteAreAmongThem) {
+  Asked asked;
+  asked.object = "{apiVersion: ray.io/v1, kind: RayCluster, metadata: {name: r}}";
+  asked.config.kinds = schemas::SiteKinds(schemas::ShippedKindsNamed("ray"));
+  const struct {
+    std::string resources;
+    bool judged;
+  } cases[] = {{"\"*\"", true}, {"rayclusters", true}, {"rayjobs, deployments", false}};
+  for (const auto& c : cases) {
+    const std::string constraints =
+        "{resourceRules: [{apiGroups: [\"*\"], apiVersions: [\"*\"], operations: [\"*\"], "
+        "resources: [" +
+        c.resources + "]}]}";
+    const std::vector<std::string> found = {"enforce : it is judged"};
+    EXPECT_EQ(JudgeBySite({PolicyAbout(constraints)}, asked).findings,
+              c.judged ? found : std::vector<std::string>())
+        << c.resources;
+  }
+}
+
 TEST(MatchingOfPolicies, KindsAreThoseOfTheResources) {
   MatchResources resources;
   resources.rules.push_back(
       {{"batch.volcano.sh", "ome.io"}, {"*"}, {"jobs", "inferenceservices"}, {"*"}});
-  const schemas::KindSet kinds = KindsOf(resources);
+  const schemas::KindSet kinds = KindsOf(resources, {});
   for (const schemas::KindInfo& info : schemas::kKinds) {
     EXPECT_EQ(kinds.Has(info.kind), info.kind == schemas::Kind::kVolcanoJob ||
                                         info.kind == schemas::Kind::kInferenceService)
