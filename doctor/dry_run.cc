@@ -1,7 +1,10 @@
+#include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
 
+#include "base/time.h"
 #include "doctor/context.h"
+#include "doctor/installation.h"
 #include "json/value.h"
 
 namespace mindgate::doctor {
@@ -69,7 +72,7 @@ bool HasHook(const Context& context, bool mutating) {
   return false;
 }
 
-// True when the message told of a webhook of ours that could not be called.
+// True when the message names a webhook of ours that could not be called.
 bool ReportCallFault(Context& context, const std::string& message) {
   if (message.find("failed calling webhook") == std::string::npos &&
       message.find("failed to call webhook") == std::string::npos) {
@@ -84,6 +87,48 @@ bool ReportCallFault(Context& context, const std::string& message) {
   context.report.Fail(kDryRunCheck, "the API server cannot call a webhook: " + message,
                       "see the logs of the API server and of the webhook");
   return true;
+}
+
+// A kubelet updates a mounted ConfigMap within its sync period and the time that it caches objects.
+constexpr std::chrono::minutes kReloadTime{2};
+
+// When an object was last written, as its managed fields say; the epoch when they are not there.
+Time LastWritten(const Json& object) {
+  Time last{};
+  const Json* entries = json::FindPath(object, {"metadata", "managedFields"});
+  if (!json::IsArray(entries)) return last;
+  for (const Json& entry : *entries) {
+    last = std::max(last, ParseTimestamp(json::TextAt(entry, {"time"})).value_or(Time{}));
+  }
+  return last;
+}
+
+// How long ago the configuration of a replica was changed, if they may not all have loaded it.
+std::optional<std::chrono::seconds> SinceChange(Context& context) {
+  std::set<std::string> names;
+  for (const Json& pod : context.pods) names.insert(ConfigMapOf(pod));
+  for (const std::string& name : names) {
+    if (name.empty()) continue;
+    const auto stored =
+        context.client.Get(kube::resources::kConfigMaps, context.options.ns, name, context.stop);
+    if (!stored) continue;  // CheckPermissions reports it
+    const auto since = context.now - LastWritten(*stored);
+    if (since < kReloadTime) return std::max(since, std::chrono::seconds{0});
+  }
+  return std::nullopt;
+}
+
+// Reports an answer that is not the one of the configuration as it is now.
+void ReportWrongAnswer(Context& context, const std::string& message, const std::string& fix) {
+  if (const auto since = SinceChange(context)) {
+    context.report.Warn(kDryRunCheck,
+                        message + ". The configuration was changed " + FormatDuration(*since) +
+                            " ago, and replicas load a change within " +
+                            FormatDuration(kReloadTime),
+                        "run it again in " + FormatDuration(kReloadTime - *since));
+    return;
+  }
+  context.report.Fail(kDryRunCheck, message, fix);
 }
 
 bool IsInjected(const Json& pod) {
@@ -108,10 +153,10 @@ void CheckDenial(Context& context) {
     return;
   }
   if (created) {
-    context.report.Fail(kDryRunCheck,
-                        "an invalid object passed the validating webhook: the webhook was not "
-                        "called, or the configuration switches the rule off",
-                        "see registration, selectors and endpoints, and `rules` of mindgate.yaml");
+    ReportWrongAnswer(context,
+                      "an invalid object passed the validating webhook: the webhook was not "
+                      "called, or the configuration switches the rule off",
+                      "see registration, selectors and endpoints, and `rules` of mindgate.yaml");
     return;
   }
   const std::string& message = created.error().message;
@@ -141,11 +186,11 @@ void CheckInjection(Context& context) {
     context.report.Ok(kDryRunCheck, "a Pod that asks for NPUs is injected");
     return;
   }
-  context.report.Fail(kDryRunCheck,
-                      "a Pod that asks for NPUs came back without injection: the mutating webhook "
-                      "was not called or did not answer, which failurePolicy Ignore hides",
-                      "see the other findings; `kubectl get --raw /metrics | grep "
-                      "webhook_fail_open` counts such calls");
+  ReportWrongAnswer(context,
+                    "a Pod that asks for NPUs came back without injection: the mutating webhook "
+                    "was not called or did not answer, which failurePolicy Ignore hides",
+                    "see the other findings; `kubectl get --raw /metrics | grep "
+                    "webhook_fail_open` counts such calls");
 }
 
 }  // namespace

@@ -122,6 +122,54 @@ TEST_F(DoctorFixture, WhatARolloutPhaseLeavesOutIsNotMissed) {
   EXPECT_EQ(of(Status::kWarning), Texts{ignores});
 }
 
+// Replicas follow a change of their ConfigMap when the kubelet has updated it.
+TEST_F(DoctorFixture, AnAnswerOfAnEarlierConfigurationIsNoFailure) {
+  server.Put(resources::kNamespaces, {{"metadata", {{"name", "default"}}}});
+  server.Put(resources::kValidatingWebhooks,
+             {{"metadata", {{"name", "mindgate"}}},
+              {"webhooks",
+               {{{"name", "all.example"},
+                 {"failurePolicy", "Fail"},
+                 {"clientConfig",
+                  {{"service", {{"namespace", "mindgate-system"}, {"name", "webhook"}}}}}}}}});
+  server.Put(resources::kServices,
+             {{"metadata", {{"namespace", "mindgate-system"}, {"name", "webhook"}}},
+              {"spec", {{"selector", {{"app", "webhook"}}}}}});
+  server.Put(
+      resources::kPods,
+      {{"metadata",
+        {{"namespace", "mindgate-system"},
+         {"name", "webhook-0"},
+         {"labels", {{"app", "webhook"}}}}},
+       {"spec",
+        {{"volumes", {{{"name", "config"}, {"configMap", {{"name", "webhook-config"}}}}}}}}});
+  const auto findings = [&](std::chrono::seconds ago, Status status) {
+    const std::string created = FormatTime(clock.WallNow() - std::chrono::hours(5));
+    const std::string changed = FormatTime(clock.WallNow() - ago);
+    server.Put(resources::kConfigMaps, {{"metadata",
+                                         {{"namespace", "mindgate-system"},
+                                          {"name", "webhook-config"},
+                                          {"managedFields",
+                                           {{{"manager", "helm"}, {"time", changed}},
+                                            {{"manager", "kubectl"}, {"time", created}}}}}},
+                                        {"data", {{"mindgate.yaml", ""}}}});
+    auto texts = Findings(status);
+    std::erase_if(texts, [](const std::string& text) { return !text.starts_with("dry-run"); });
+    return texts;
+  };
+  using Texts = std::vector<std::string>;
+  const std::string passed =
+      "dry-run: an invalid object passed the validating webhook: the webhook was not called, or "
+      "the configuration switches the rule off";
+  const std::string since =
+      ". The configuration was changed 1m59s ago, and replicas load a change "
+      "within 2m";
+  EXPECT_EQ(findings(std::chrono::seconds(119), Status::kWarning), Texts{passed + since});
+  EXPECT_EQ(findings(std::chrono::seconds(119), Status::kFailed), Texts());
+  EXPECT_EQ(findings(std::chrono::seconds(120), Status::kFailed), Texts{passed});
+  EXPECT_EQ(findings(std::chrono::seconds(120), Status::kWarning), Texts());
+}
+
 TEST_F(DoctorFixture, WhatMayNotBeReadIsSkippedAndNotGood) {
   server.Forbid("*", "*");
   const auto skipped = Findings(Status::kSkipped);

@@ -155,16 +155,19 @@ class Release:
         }
 
 
-    def open_webhooks(self) -> list[str]:
-        """Those that are to fail closed, and do not yet."""
-        return [
-            webhook["name"]
+    def to_fail_closed(self) -> dict[str, str]:
+        """The failurePolicy of each webhook that is Fail once the API server gets answers."""
+        return {
+            webhook["name"]: webhook["failurePolicy"]
             for kind in ("mutating", "validating")
             for configuration in [self.configuration(kind)]
             for webhook in configuration["webhooks"]
             if webhook["name"] in configuration["metadata"].get("annotations", {}).get("mindgate.io/fail-closed", "").split(",")
-            and webhook["failurePolicy"] == "Ignore"
-        ]
+        }
+
+    def open_webhooks(self) -> list[str]:
+        """Those that are to fail closed, and do not yet."""
+        return [name for name, policy in self.to_fail_closed().items() if policy == "Ignore"]
 
 
 class LocalProcess(Release):

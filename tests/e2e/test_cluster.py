@@ -68,7 +68,7 @@ def test_every_crd_is_served(cluster: Cluster) -> None:
     for file in sorted(CRDS.glob("*/*.yaml")):
         crd = yaml.load(file.read_text(), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
         wanted[crd["metadata"]["name"]] = crd["spec"]["names"]["kind"]
-    assert len(wanted) == 19
+    assert {file.parent.name for file in CRDS.glob("*/*.yaml")} >= {"aibrix", "lws", "mind-cluster", "ome", "volcano"}
     there = {c["metadata"]["name"]: c for c in cluster.items("customresourcedefinitions")}
     served = {
         name: crd["spec"]["names"]["kind"]
