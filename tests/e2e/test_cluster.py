@@ -66,9 +66,11 @@ def test_server_has_the_version_asked_for(cluster: Cluster) -> None:
 def test_every_crd_is_served(cluster: Cluster) -> None:
     wanted = {}
     for file in sorted(CRDS.glob("*/*.yaml")):
+        if file.parent.name == "open-reports":  # test_audit.py installs it in a cluster that has none
+            continue
         crd = yaml.load(file.read_text(), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
         wanted[crd["metadata"]["name"]] = crd["spec"]["names"]["kind"]
-    assert {file.parent.name for file in CRDS.glob("*/*.yaml")} >= {"aibrix", "lws", "mind-cluster", "ome", "volcano"}
+    assert {name.split(".", 1)[1] for name in wanted} >= {"ome.io", "batch.volcano.sh", "leaderworkerset.x-k8s.io"}
     there = {c["metadata"]["name"]: c for c in cluster.items("customresourcedefinitions")}
     served = {
         name: crd["spec"]["names"]["kind"]
