@@ -96,7 +96,13 @@ def test_the_demo_with_its_webhook(release: Release, architecture: str, tmp_path
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="chroot needs root")
-def test_runs_where_there_is_nothing_else(release: Release, empty_root: pathlib.Path) -> None:
+@pytest.mark.parametrize("there", ["nothing", "musl"])
+def test_runs_where_there_is_nothing_else(release: Release, empty_root: pathlib.Path, there: str) -> None:
+    if there == "musl":
+        run("apt-get", "-qq", "download", "musl", cwd=empty_root.parent)
+        run("dpkg-deb", "--extract", *empty_root.parent.glob("musl_*.deb"), empty_root)
+        loader = run("sh", "-c", '"$@" 2>&1; true', "sh", "chroot", empty_root, "/lib/ld-musl-x86_64.so.1")
+        assert loader.startswith("musl libc (x86_64)"), loader
     shutil.copy(release.program("amd64"), empty_root / "mindgate")
     shutil.copytree(ROOT / "examples", empty_root / "examples")
     alone = ["chroot", empty_root, "/mindgate"]
