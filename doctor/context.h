@@ -38,6 +38,9 @@ inline constexpr const char* kRolloutPhase = "mindgate.io/rollout-phase";
 // Where the watcher reads the reports of ClusterD and NodeD.
 inline constexpr const char* kReportNamespace = "mindx-dl";
 
+// Whether what the dry run creates is sent to the webhook.
+inline constexpr std::string_view kSelectorsCheck = "selectors";
+
 // What the checks share; each adds what later ones need.
 struct Context {
   kube::Client& client;

@@ -118,9 +118,17 @@ std::optional<std::chrono::seconds> SinceChange(Context& context) {
   return std::nullopt;
 }
 
-// Reports an answer that is not the one of the configuration as it is now.
+bool IsExcluded(const Context& context) {
+  const auto& findings = context.report.findings();
+  return std::any_of(findings.begin(), findings.end(), [](const Finding& finding) {
+    return finding.check == kSelectorsCheck && finding.status == Status::kFailed;
+  });
+}
+
+// Reports an answer that is not the one of the configuration as it is now: no failure where the
+// object is sent to the webhook, and only the replicas may be behind.
 void ReportWrongAnswer(Context& context, const std::string& message, const std::string& fix) {
-  if (const auto since = SinceChange(context)) {
+  if (const auto since = IsExcluded(context) ? std::nullopt : SinceChange(context)) {
     context.report.Warn(kDryRunCheck,
                         message + ". The configuration was changed " + FormatDuration(*since) +
                             " ago, and replicas load a change within " +

@@ -11,7 +11,6 @@
 namespace mindgate::doctor {
 namespace {
 
-constexpr std::string_view kSelectorsCheck = "selectors";
 // What runs a cluster must never wait for a webhook that runs in it.
 constexpr std::array<const char*, 2> kSystem = {"kube-system", "kube-node-lease"};
 

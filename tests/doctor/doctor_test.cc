@@ -124,14 +124,18 @@ TEST_F(DoctorFixture, WhatARolloutPhaseLeavesOutIsNotMissed) {
 
 // Replicas follow a change of their ConfigMap when the kubelet has updated it.
 TEST_F(DoctorFixture, AnAnswerOfAnEarlierConfigurationIsNoFailure) {
-  server.Put(resources::kNamespaces, {{"metadata", {{"name", "default"}}}});
-  server.Put(resources::kValidatingWebhooks,
-             {{"metadata", {{"name", "mindgate"}}},
-              {"webhooks",
-               {{{"name", "all.example"},
-                 {"failurePolicy", "Fail"},
-                 {"clientConfig",
-                  {{"service", {{"namespace", "mindgate-system"}, {"name", "webhook"}}}}}}}}});
+  server.Put(resources::kNamespaces,
+             {{"metadata",
+               {{"name", "default"}, {"labels", {{"kubernetes.io/metadata.name", "default"}}}}}});
+  server.Put(
+      resources::kValidatingWebhooks,
+      {{"metadata", {{"name", "mindgate"}}},
+       {"webhooks",
+        {{{"name", "all.example"},
+          {"failurePolicy", "Fail"},
+          {"namespaceSelector", {{"matchLabels", {{"kubernetes.io/metadata.name", "default"}}}}},
+          {"clientConfig",
+           {{"service", {{"namespace", "mindgate-system"}, {"name", "webhook"}}}}}}}}});
   server.Put(resources::kServices,
              {{"metadata", {{"namespace", "mindgate-system"}, {"name", "webhook"}}},
               {"spec", {{"selector", {{"app", "webhook"}}}}}});
