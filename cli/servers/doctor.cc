@@ -103,6 +103,7 @@ int RunDoctor(const DoctorOptions& options, Streams& io) {
   const SystemClock clock;
   const auto connection = Connect(options.cluster, clock, ForPeople(), io);
   if (connection == nullptr) return kExitUnusable;
+  connection->client().OnWarning({});  // of the wrong object that the dry run sends
   const auto chosen = Choose(options, connection->client(), io);
   if (!chosen) return kExitUnusable;
   doctor::Options diagnosis;

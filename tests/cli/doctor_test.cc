@@ -71,6 +71,18 @@ TEST_F(DoctorTest, OfSeveralReleasesOneMustBeChosen) {
               HasSubstr("there is no Lease canary/other"));
 }
 
+// The webhook warns of the object that the dry run sends on purpose.
+TEST_F(DoctorTest, WarningsOfTheApiServerAreNotPrinted) {
+  Install("mindgate-system", "mindgate", "mindgate");
+  kube::testing::HttpResponse answer;
+  answer.body = R"({"kind": "ConfigMap", "apiVersion": "v1"})";
+  answer.headers = {{"Warning", "299 - \"MG035 scaling-rule-readable: not valid JSON\""}};
+  server.AnswerNext(1, {.method = "POST", .target_part = "/configmaps"}, answer);
+  const auto told = Run({});
+  EXPECT_EQ(told.err, "");
+  EXPECT_THAT(told.out, HasSubstr("an invalid object passed the validating webhook"));
+}
+
 TEST_F(DoctorTest, InAllFormats) {
   server.Put(resources::kNamespaces, {{"metadata", {{"name", "default"}}}});
   EXPECT_EQ(Run({}).code, 1);
