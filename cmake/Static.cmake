@@ -50,4 +50,7 @@ set(CMAKE_CXX_FLAGS_INIT "${flags} ${cxx_headers} ${c_headers}")
 set(CMAKE_EXE_LINKER_FLAGS_INIT "-static-pie -Wl,-z,relro,-z,now -Wl,-z,noexecstack -Wl,--build-id=sha1")
 if(CMAKE_SYSTEM_PROCESSOR STREQUAL "aarch64")
   string(APPEND CMAKE_EXE_LINKER_FLAGS_INIT " -Wl,-z,max-page-size=0x10000")
+else()
+  # 35,000 relocations in 10 kB instead of 845 kB; the linker of Debian 12 has it for this architecture alone.
+  string(APPEND CMAKE_EXE_LINKER_FLAGS_INIT " -Wl,-z,pack-relative-relocs")
 endif()
