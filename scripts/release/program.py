@@ -36,7 +36,9 @@ def build_program(settings: Settings, sysroot: Sysroot) -> Program:
     environment = {"SOURCE_DATE_EPOCH": str(settings.epoch), "MINDGATE_COMMIT": settings.commit_stamp}
     flags = f"-DCMAKE_EXE_LINKER_FLAGS_RELWITHDEBINFO=-Wl,-Map={link_map}"
     with step(f"program for {sysroot.architecture}"):
-        configure = ["cmake", "--preset", "static", "-B", build, *sysroot_settings(sysroot.triple, sysroot.root), flags]
+        # Nothing that an earlier configuration found may stay: the sysroot can be another one now.
+        configure = ["cmake", "--fresh", "--preset", "static", "-B", build]
+        configure += [*sysroot_settings(sysroot.triple, sysroot.root), flags]
         run(configure, cwd=ROOT, log=log, env=environment)
         run(["ninja", "-C", build, "-j", str(jobs()), "mindgate"], log=log, env=environment)
         program.parent.mkdir(parents=True, exist_ok=True)
