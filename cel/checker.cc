@@ -10,7 +10,7 @@
 
 #include "base/text.h"
 #include "cel/lexer.h"
-#include "cel/library/regex.h"
+#include "cel/library/libraries.h"
 #include "cel/macros.h"
 #include "cel/names.h"
 #include "cel/overloads.h"

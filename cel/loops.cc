@@ -2,7 +2,7 @@
 #include <optional>
 
 #include "cel/evaluator.h"
-#include "cel/library/lists.h"
+#include "cel/library/libraries.h"
 
 namespace mindgate::cel {
 

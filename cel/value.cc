@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "cel/library/semver.h"
+#include "cel/library/libraries.h"
 #include "cel/opaque.h"
 
 namespace mindgate::cel {

@@ -11,7 +11,6 @@
 #include "cel/function.h"
 #include "cel/library/characters.h"
 #include "cel/library/libraries.h"
-#include "cel/library/network.h"
 #include "cel/library/text_of.h"
 #include "cel/library/times.h"
 #include "cel/value.h"

@@ -1,5 +1,3 @@
-#include "cel/library/encoders.h"
-
 #include <array>
 #include <cstdint>
 #include <span>

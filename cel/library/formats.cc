@@ -7,9 +7,7 @@
 #include "base/time.h"
 #include "cel/context.h"
 #include "cel/function.h"
-#include "cel/library/encoders.h"
 #include "cel/library/libraries.h"
-#include "cel/library/url.h"
 #include "cel/opaque.h"
 #include "cel/value.h"
 

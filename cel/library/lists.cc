@@ -1,5 +1,3 @@
-#include "cel/library/lists.h"
-
 #include <algorithm>
 #include <array>
 #include <bit>

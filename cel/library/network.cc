@@ -1,5 +1,3 @@
-#include "cel/library/network.h"
-
 #include <algorithm>
 #include <array>
 #include <charconv>

@@ -1,5 +1,3 @@
-#include "cel/library/quantity.h"
-
 #include <array>
 #include <cstdint>
 #include <span>

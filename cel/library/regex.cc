@@ -1,5 +1,3 @@
-#include "cel/library/regex.h"
-
 #include <re2/re2.h>
 
 #include <algorithm>

@@ -1,5 +1,3 @@
-#include "cel/library/semver.h"
-
 #include <algorithm>
 #include <array>
 #include <charconv>

@@ -1,5 +1,3 @@
-#include "cel/library/url.h"
-
 #include <algorithm>
 #include <array>
 #include <span>

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "cel/environment.h"
-#include "cel/library/encoders.h"
+#include "cel/library/libraries.h"
 #include "cel/opaque.h"
 #include "cel/program.h"
 #include "cel/time_zone.h"

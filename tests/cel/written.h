@@ -4,7 +4,7 @@
 #include <string>
 
 #include "base/text.h"
-#include "cel/library/network.h"
+#include "cel/library/libraries.h"
 #include "cel/library/text_of.h"
 #include "cel/library/times.h"
 #include "cel/opaque.h"

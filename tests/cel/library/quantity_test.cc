@@ -1,10 +1,9 @@
-#include "cel/library/quantity.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
 
 #include "cel/evaluating.h"
+#include "cel/library/libraries.h"
 
 namespace mindgate {
 namespace {

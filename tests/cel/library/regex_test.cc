@@ -1,11 +1,10 @@
-#include "cel/library/regex.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
 
 #include "cel/context.h"
 #include "cel/evaluating.h"
+#include "cel/library/libraries.h"
 
 namespace mindgate {
 namespace {

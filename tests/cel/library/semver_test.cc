@@ -1,8 +1,7 @@
-#include "cel/library/semver.h"
-
 #include <gtest/gtest.h>
 
 #include "cel/evaluating.h"
+#include "cel/library/libraries.h"
 
 namespace mindgate {
 namespace {
