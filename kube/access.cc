@@ -5,10 +5,8 @@
 #include <vector>
 
 #include "base/text.h"
-#include "kube/access_flags.h"
 #include "kube/environment.h"
 #include "kube/kubeconfig.h"
-#include "kube/kubeconfig_user.h"
 
 namespace mindgate::kube {
 namespace {

@@ -1,9 +1,8 @@
-#include "kube/access_flags.h"
-
 #include <algorithm>
 
 #include "base/text.h"
 #include "kube/config_material.h"
+#include "kube/kubeconfig.h"
 
 namespace mindgate::kube {
 

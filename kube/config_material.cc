@@ -6,7 +6,6 @@
 
 #include "base/files.h"
 #include "certs/base64.h"
-#include "kube/credential_checks.h"
 #include "kube/credential_files.h"
 
 namespace mindgate::kube {

@@ -1,9 +1,8 @@
-#include "kube/credential_checks.h"
-
 #include <algorithm>
 
 #include "certs/inspect.h"
 #include "certs/pem.h"
+#include "kube/credential_files.h"
 
 namespace mindgate::kube {
 

@@ -6,7 +6,6 @@
 #include "base/files.h"
 #include "base/mutex.h"
 #include "base/text.h"
-#include "kube/credential_checks.h"
 
 namespace mindgate::kube {
 namespace {

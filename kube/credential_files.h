@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "base/clock.h"
 #include "kube/access.h"
@@ -28,5 +29,28 @@ std::shared_ptr<CredentialSource> MakeCredentialSource(CredentialFiles files, co
 Answer<std::string> ReadTokenFile(const std::string& path);
 Answer<std::string> ReadCertificatesFile(const std::string& path);
 Answer<std::string> ReadKeyFile(const std::string& path);
+
+// What can be said about credentials before a server sees them. A fault is a sentence about the
+// text that shows nothing of it; empty: it is good.
+
+// At least one certificate, none of them damaged.
+std::string CertificatesFault(std::string_view pem);
+
+// One private key without a passphrase.
+std::string KeyFault(std::string_view pem);
+
+// Whether the key is that of the first certificate.
+bool IsPair(std::string_view certificate, std::string_view key);
+
+// What would end, or forge, the header that carries it.
+std::string TokenFault(std::string_view token);
+
+// The file with the certificates that the system trusts, below `root`; empty where there is none.
+// libcurl knows one place, that of the distribution that it was built on, and a released program
+// runs on others.
+std::string SystemAuthoritiesBelow(const std::string& root);
+
+// That of this system, searched once.
+const std::string& SystemAuthorities();
 
 }  // namespace mindgate::kube

@@ -7,9 +7,9 @@
 
 #include "base/mutex.h"
 #include "base/text.h"
+#include "kube/credential_files.h"
 #include "kube/curl_handles.h"
 #include "kube/resource.h"
-#include "kube/system_authorities.h"
 #include "kube/transport.h"
 
 namespace mindgate::kube {

@@ -1,7 +1,7 @@
 #include "kube/download.h"
 
+#include "kube/credential_files.h"
 #include "kube/curl_handles.h"
-#include "kube/system_authorities.h"
 
 namespace mindgate::kube {
 namespace {

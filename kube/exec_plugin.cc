@@ -7,7 +7,7 @@
 #include "base/mutex.h"
 #include "base/text.h"
 #include "json/decode.h"
-#include "kube/credential_checks.h"
+#include "kube/credential_files.h"
 #include "kube/environment.h"
 #include "kube/subprocess.h"
 

@@ -2,11 +2,9 @@
 #include <utility>
 
 #include "base/text.h"
-#include "kube/access_flags.h"
 #include "kube/config_material.h"
 #include "kube/credential_files.h"
 #include "kube/kubeconfig.h"
-#include "kube/kubeconfig_user.h"
 #include "kube/server_url.h"
 
 namespace mindgate::kube {

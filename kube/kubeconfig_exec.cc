@@ -1,5 +1,3 @@
-#include "kube/kubeconfig_exec.h"
-
 #include <algorithm>
 #include <iterator>
 #include <utility>
@@ -8,6 +6,7 @@
 #include "certs/base64.h"
 #include "json/value.h"
 #include "kube/config_material.h"
+#include "kube/kubeconfig.h"
 
 namespace mindgate::kube {
 namespace {

@@ -1,13 +1,9 @@
-#include "kube/kubeconfig_user.h"
-
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "kube/access_flags.h"
 #include "kube/config_material.h"
-#include "kube/credential_checks.h"
 #include "kube/credential_files.h"
-#include "kube/kubeconfig_exec.h"
+#include "kube/kubeconfig.h"
 
 namespace mindgate::kube {
 namespace {

@@ -1,7 +1,7 @@
-#include "kube/system_authorities.h"
-
 #include <filesystem>
 #include <system_error>
+
+#include "kube/credential_files.h"
 
 namespace mindgate::kube {
 namespace {

@@ -1,8 +1,7 @@
-#include "kube/credential_checks.h"
-
 #include <gtest/gtest.h>
 
 #include "accesses.h"
+#include "kube/credential_files.h"
 
 namespace mindgate::kube {
 namespace {

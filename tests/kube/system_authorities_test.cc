@@ -1,8 +1,7 @@
-#include "kube/system_authorities.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "kube/credential_files.h"
 #include "support/temp_folder.h"
 
 namespace mindgate::kube {
