@@ -1,5 +1,3 @@
-#include "why/cluster.h"
-
 #include <algorithm>
 #include <map>
 #include <tuple>
@@ -11,6 +9,7 @@
 #include "what_if/inventory.h"
 #include "what_if/scheduler.h"
 #include "what_if/survey.h"
+#include "why/reader.h"
 
 namespace mindgate::why {
 namespace {

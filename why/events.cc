@@ -1,10 +1,9 @@
-#include "why/events.h"
-
 #include <algorithm>
 
 #include "base/text.h"
 #include "kube/reflector.h"
 #include "kube/times.h"
+#include "why/reader.h"
 #include "why/subject.h"
 
 namespace mindgate::why {

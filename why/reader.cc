@@ -8,11 +8,8 @@
 #include "kube/reflector.h"
 #include "schemas/names.h"
 #include "watcher/frame/opt_outs.h"
-#include "why/cluster.h"
-#include "why/events.h"
 #include "why/held.h"
 #include "why/pod_facts.h"
-#include "why/records.h"
 
 namespace mindgate::why {
 namespace {

@@ -1,9 +1,8 @@
-#include "why/records.h"
-
 #include <string>
 
 #include "json/decode.h"
 #include "watcher/rescheduling/plugin_records.h"
+#include "why/reader.h"
 #include "why/subject.h"
 
 namespace mindgate::why {
