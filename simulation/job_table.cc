@@ -1,5 +1,3 @@
-#include "simulation/job_table.h"
-
 #include <algorithm>
 #include <utility>
 
@@ -8,6 +6,7 @@
 #include "faults/codes.h"
 #include "simulation/pod_text.h"
 #include "simulation/scenario.h"
+#include "simulation/scenario_table.h"
 
 namespace mindgate::simulation {
 namespace {

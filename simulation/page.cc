@@ -1,5 +1,3 @@
-#include "simulation/page.h"
-
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -12,6 +10,7 @@
 #include "base/html.h"
 #include "base/text.h"
 #include "base/time.h"
+#include "simulation/timeline.h"
 
 namespace mindgate::simulation {
 namespace {

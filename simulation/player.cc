@@ -17,7 +17,6 @@
 #include "simulation/job_states.h"
 #include "simulation/recorder.h"
 #include "simulation/replica.h"
-#include "simulation/rules.h"
 #include "simulation/service_states.h"
 #include "simulation/world.h"
 #include "watcher/rescheduling/plugin_records.h"

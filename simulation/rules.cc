@@ -1,5 +1,3 @@
-#include "simulation/rules.h"
-
 #include <map>
 #include <nlohmann/json.hpp>
 #include <vector>
@@ -7,6 +5,7 @@
 #include "base/text.h"
 #include "json/decode.h"
 #include "schemas/names.h"
+#include "simulation/service_states.h"
 
 namespace mindgate::simulation {
 namespace {

@@ -8,7 +8,6 @@
 #include "base/time.h"
 #include "json/pointer.h"
 #include "schemas/config_table.h"
-#include "simulation/job_table.h"
 
 namespace mindgate::simulation {
 namespace {

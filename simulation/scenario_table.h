@@ -73,4 +73,14 @@ const schemas::Type<WrittenScenario>& ScenarioTable();
 // The JSON Schema (draft 7) of one scenario.
 schemas::OrderedJson ScenarioSchema();
 
+// The keys of jobs and of what happens to them.
+
+schemas::Type<WatchDelays> WatchDelaysTable();
+schemas::Type<JobSpec> JobTable();
+schemas::Type<ReportFaults> ReportTable();
+schemas::Type<ChangePod> ChangePodTable();
+schemas::Type<ExternalDeletion> ExternalDeletionTable();
+schemas::Type<ChangeJob> ChangeJobTable();
+schemas::Type<JobExpectation> JobExpectationTable();
+
 }  // namespace mindgate::simulation

@@ -4,7 +4,6 @@
 #include <string_view>
 
 #include "simulation/pod_text.h"
-#include "simulation/rules.h"
 
 namespace mindgate::simulation {
 

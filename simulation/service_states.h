@@ -76,4 +76,15 @@ class ServiceStates {
   size_t known_ = 0;  // gangs that are among the instances of their services
 };
 
+// What the text of a rule means to the services under it.
+struct RuleLook {
+  watcher::scaling::RuleState state;  // as the watcher reads its ConfigMap
+  std::string text;                   // for the timeline
+};
+RuleLook LookAt(const RuleSpec& spec);
+
+// "2 of 3 runs: 1 of g0 and 1 of g1".
+std::string ShapeText(const watcher::scaling::Service& service,
+                      const watcher::scaling::Decision& decision);
+
 }  // namespace mindgate::simulation

@@ -142,4 +142,14 @@ std::string TimelineText(const std::string& title, const Playback& playback);
 nlohmann::ordered_json TimelineJson(const std::string& name, const std::string& file,
                                     const Playback& playback);
 
+struct PlayedScenario {
+  std::string name;
+  std::string file;
+  Playback playback;
+};
+
+// One HTML page about the plays that needs nothing else: no script, no style sheet, no image, no
+// link. All text is escaped. What is too much to show is left out, and the page has its number.
+std::string TimelinePage(const std::vector<PlayedScenario>& played);
+
 }  // namespace mindgate::simulation

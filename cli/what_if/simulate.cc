@@ -11,8 +11,8 @@
 #include "cli/console/commands.h"
 #include "offline/inputs.h"
 #include "offline/results_json.h"
-#include "simulation/page.h"
 #include "simulation/player.h"
+#include "simulation/timeline.h"
 
 namespace mindgate::cli {
 namespace {

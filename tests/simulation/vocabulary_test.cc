@@ -5,8 +5,8 @@
 
 #include <filesystem>
 
-#include "simulation/page.h"
 #include "simulation/player.h"
+#include "simulation/timeline.h"
 #include "support/golden.h"
 
 namespace mindgate::simulation {
