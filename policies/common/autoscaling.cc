@@ -1,5 +1,3 @@
-#include "policies/common/autoscaling.h"
-
 #include <algorithm>
 #include <string>
 #include <utility>

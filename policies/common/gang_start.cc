@@ -5,7 +5,6 @@
 #include "json/pointer.h"
 #include "policies/chip_table.h"
 #include "policies/chips/chips.h"
-#include "policies/common/autoscaling.h"
 #include "policies/common/gang_size.h"
 #include "policies/families.h"
 #include "policies/places.h"

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "base/text.h"
-#include "policies/site/field_message.h"
 
 namespace mindgate::policies::site {
 namespace {

@@ -1,9 +1,8 @@
-#include "policies/site/field_message.h"
-
 #include <optional>
 #include <vector>
 
 #include "json/pointer.h"
+#include "policies/site/evaluation.h"
 
 namespace mindgate::policies::site {
 namespace {

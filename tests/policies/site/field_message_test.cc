@@ -1,5 +1,4 @@
-#include "policies/site/field_message.h"
-
+#include "policies/site/evaluation.h"
 #include "policies/site/judging.h"
 
 namespace mindgate::policies::site {
