@@ -1,9 +1,8 @@
-#include "webhook/readiness.h"
-
 #include <string>
 
 #include "base/text.h"
 #include "certs/load.h"
+#include "webhook/server.h"
 
 namespace mindgate::webhook {
 namespace {

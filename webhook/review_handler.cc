@@ -1,7 +1,7 @@
 #include "webhook/review_handler.h"
 
 #include "base/text.h"
-#include "webhook/log_text.h"
+#include "webhook/watchdog.h"
 
 namespace mindgate::webhook {
 namespace {

@@ -14,7 +14,6 @@
 #include "http/router.h"
 #include "webhook/metrics.h"
 #include "webhook/place.h"
-#include "webhook/readiness.h"
 #include "webhook/review_handler.h"
 #include "webhook/work_pool.h"
 

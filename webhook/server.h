@@ -7,6 +7,7 @@
 
 #include "base/result.h"
 #include "http/layer_stats.h"
+#include "http/response.h"
 #include "webhook/refusal.h"
 #include "webhook/server_options.h"
 
@@ -55,5 +56,13 @@ class Server {
 Result<int> Run(ServerOptions options, const ServerInputs& inputs, int stop_fd,
                 const std::function<void(int)>& exit_now,
                 const std::function<void(const Server&)>& started);
+
+// `/readyz`. `hangs` says which decision or thread hangs, empty if none does. `verbose` lists each
+// check with its state.
+http::Response Readiness(const ServerInputs& inputs, const std::string& hangs, bool draining,
+                         bool verbose);
+
+// Seconds since 1970 at which the serving certificate expires, 0 without one.
+int64_t CertificateExpiry(const certs::TlsMaterial* material);
 
 }  // namespace mindgate::webhook

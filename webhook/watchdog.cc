@@ -1,7 +1,6 @@
 #include "webhook/watchdog.h"
 
 #include "base/mutex.h"
-#include "webhook/log_text.h"
 
 namespace mindgate::webhook {
 

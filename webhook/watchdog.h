@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/clock.h"
@@ -53,5 +54,10 @@ class Watchdog {
 
 // "Deployment team-a/llm", cut to what a line of the log may hold.
 std::string About(const Review& review);
+
+// The longest name that Kubernetes has, about. Nobody else's text makes a line of the log long.
+inline constexpr size_t kMaxLogged = 256;
+
+inline std::string_view ForLog(std::string_view text) { return text.substr(0, kMaxLogged); }
 
 }  // namespace mindgate::webhook

@@ -13,7 +13,6 @@
 #include "support/api_server_verify.h"
 #include "support/eventually.h"
 #include "webhook/admission_review.h"
-#include "webhook/readiness.h"
 #include "webhook/server_fixture.h"
 
 namespace mindgate::webhook {
