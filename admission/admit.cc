@@ -4,7 +4,6 @@
 #include <exception>
 
 #include "admission/existing.h"
-#include "admission/warnings.h"
 #include "mutators/mutator.h"
 #include "schemas/names.h"
 

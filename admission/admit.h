@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -59,5 +60,14 @@ struct Options {
 // bug of ours was caught: then `findings` says which, and nothing is patched.
 Verdict Admit(const schemas::AdmissionRequest& request, const schemas::Config& config,
               const Options& options = {});
+
+// "MG055 retry-restart-policy: <message>" for each finding of mode warn, cut at a word to
+// kMaxWarning bytes with "...", repeats dropped; then where the whole of it can be read. Of more
+// than kMaxWarnings lines the last says how many are left out.
+std::vector<std::string> Warnings(std::span<const policies::Finding> findings);
+
+// "kubectl mindgate explain MG050 MG053": each rule once, in their order, as many as fit into
+// `limit` bytes, and the first in any case.
+std::string ExplainCommand(const std::vector<const policies::Rule*>& rules, size_t limit);
 
 }  // namespace mindgate::admission

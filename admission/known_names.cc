@@ -1,5 +1,4 @@
-#include "admission/known_names.h"
-
+#include "admission/policy_files.h"
 #include "mutators/mutator.h"
 #include "policies/engine.h"
 

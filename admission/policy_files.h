@@ -7,6 +7,7 @@
 #include "base/result.h"
 #include "policies/site/site_policies.h"
 #include "schemas/config.h"
+#include "schemas/config_schema.h"
 
 // Where policies of a site's own are read from, for all that read a configuration.
 namespace mindgate::admission {
@@ -27,5 +28,8 @@ Result<PolicyTexts> ReadPolicyTexts(const std::vector<std::string>& paths,
 // has no effect. Without texts nothing changes.
 Result<void> SetPolicies(const PolicyTexts& texts, schemas::Config& config,
                          std::string* warnings = nullptr);
+
+// The rules and mutators that this binary has, as mindgate.yaml may name them.
+const schemas::KnownNames& KnownNames();
 
 }  // namespace mindgate::admission

@@ -1,5 +1,3 @@
-#include "admission/warnings.h"
-
 #include <algorithm>
 
 #include "admission/admit.h"

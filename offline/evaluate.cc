@@ -4,7 +4,6 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
-#include "admission/known_names.h"
 #include "admission/policy_files.h"
 #include "base/files.h"
 #include "base/print_error.h"

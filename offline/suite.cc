@@ -4,7 +4,6 @@
 #include <map>
 #include <utility>
 
-#include "admission/known_names.h"
 #include "admission/policy_files.h"
 #include "base/text.h"
 #include "json/pointer.h"

@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "admission/known_names.h"
+#include "admission/policy_files.h"
 #include "base/text.h"
 #include "schemas/config_table.h"
 

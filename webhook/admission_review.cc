@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "admission/warnings.h"
+#include "admission/admit.h"
 #include "base/text.h"
 #include "certs/base64.h"
 #include "http/framing.h"

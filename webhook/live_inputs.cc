@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "admission/known_names.h"
+#include "admission/policy_files.h"
 #include "base/files.h"
 
 namespace mindgate::webhook {

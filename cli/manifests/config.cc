@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
-#include "admission/known_names.h"
+#include "admission/policy_files.h"
 #include "base/clock.h"
 #include "base/print_error.h"
 #include "base/text.h"

@@ -6,7 +6,7 @@
 #include <random>
 
 #include "admission/config_reload.h"
-#include "admission/known_names.h"
+#include "admission/policy_files.h"
 #include "audit/controller.h"
 #include "base/directory_watch.h"
 #include "base/files.h"

@@ -12,7 +12,7 @@
 #include <set>
 #include <thread>
 
-#include "admission/known_names.h"
+#include "admission/policy_files.h"
 #include "base/mutex.h"
 #include "base/print_error.h"
 #include "base/text.h"

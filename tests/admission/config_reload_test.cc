@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "admission/known_names.h"
+#include "admission/policy_files.h"
 #include "base/directory_watch.h"
 #include "policies/site/site_policies.h"
 #include "support/fake_clock.h"

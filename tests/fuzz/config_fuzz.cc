@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "admission/known_names.h"
+#include "admission/policy_files.h"
 #include "schemas/config_load.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
