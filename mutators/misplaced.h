@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "schemas/normalized_key.h"
-#include "schemas/unread_metadata.h"
 #include "schemas/workload.h"
 
 namespace mindgate::mutators {

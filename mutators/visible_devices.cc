@@ -3,9 +3,9 @@
 #include <span>
 
 #include "mutators/families.h"
-#include "schemas/container_env.h"
 #include "schemas/job_attributes.h"
 #include "schemas/names.h"
+#include "schemas/workload.h"
 
 namespace mindgate::mutators {
 namespace {

@@ -7,7 +7,6 @@
 #include "base/text.h"
 #include "base/time.h"
 #include "schemas/names.h"
-#include "schemas/site_kind_table.h"
 
 namespace mindgate::schemas {
 namespace {

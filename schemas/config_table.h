@@ -3,6 +3,7 @@
 #include "schemas/config.h"
 #include "schemas/config_schema.h"
 #include "schemas/field_types.h"
+#include "schemas/site_kinds.h"
 
 namespace mindgate::schemas {
 
@@ -50,5 +51,14 @@ std::vector<Key<S>> ScalingKeys() {
        Duration(seconds(1), hours(24))},
   };
 }
+
+// The value of `kinds` in mindgate.yaml: rows of kinds, and names of shipped ones
+// (ShippedKinds). Every row is checked: its routes are sound and lead to templates, its names
+// are those that the API server takes, no two rows are of one kind, none is of a built-in one, and
+// what it makes is known.
+Type<SiteKinds> SiteKindsTable();
+
+// One row of it, without the key `use`.
+Type<SiteKind> SiteKindTable();
 
 }  // namespace mindgate::schemas

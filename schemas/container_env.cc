@@ -1,4 +1,4 @@
-#include "schemas/container_env.h"
+#include "schemas/workload.h"
 
 namespace mindgate::schemas {
 

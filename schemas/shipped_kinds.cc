@@ -1,13 +1,12 @@
-#include "schemas/shipped_kinds.h"
-
 #include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
 #include "json/yaml.h"
+#include "schemas/config_table.h"
 #include "schemas/reading.h"
-#include "schemas/site_kind_table.h"
+#include "schemas/site_kinds.h"
 
 namespace mindgate::schemas {
 namespace {

@@ -1,11 +1,10 @@
-#include "schemas/site_kind_table.h"
-
 #include <algorithm>
 #include <array>
 #include <utility>
 
 #include "base/text.h"
-#include "schemas/shipped_kinds.h"
+#include "schemas/config_table.h"
+#include "schemas/site_kinds.h"
 
 namespace mindgate::schemas {
 namespace {

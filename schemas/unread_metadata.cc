@@ -1,6 +1,5 @@
-#include "schemas/unread_metadata.h"
-
 #include "json/pointer.h"
+#include "schemas/workload.h"
 
 namespace mindgate::schemas {
 namespace {

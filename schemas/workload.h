@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <iterator>
 #include <memory>
@@ -313,5 +314,26 @@ std::optional<RuntimeReference> RuntimeOf(const json::Value& inference_service);
 inline bool IsDefaultScheduler(const KindInfo& kind, std::string_view scheduler) {
   return scheduler.empty() || (kind.built_in && scheduler == "default-scheduler");
 }
+
+// Environment variables of containers, also where OME merges a service's container over its
+// runtime's.
+
+// The first entry of an env list with that name; null pointer when there is none.
+const json::Value* FindEnv(const json::Value* env, std::string_view name);
+
+// The container of the runtime that this one is merged over; null pointer when there is none or it
+// is not known.
+const ContainerView* RuntimeTwin(const PodTemplateView& pod, const ContainerView& container);
+
+// Labels and annotations that stand side by side and reach neither pods nor a PodGroup.
+struct UnreadMetadata {
+  Place labels;
+  Place annotations;
+  // Of the one template that they are written for; nothing when they are for all of the object.
+  std::optional<size_t> pod_template{};
+};
+
+// All of the object, those for all of it first.
+std::vector<UnreadMetadata> UnreadMetadataOf(const WorkloadView& view);
 
 }  // namespace mindgate::schemas

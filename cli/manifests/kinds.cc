@@ -14,7 +14,7 @@
 #include "cli/console/columns.h"
 #include "cli/console/commands.h"
 #include "schemas/kinds.h"
-#include "schemas/shipped_kinds.h"
+#include "schemas/site_kinds.h"
 
 namespace mindgate::cli {
 namespace {

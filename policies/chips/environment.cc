@@ -8,8 +8,8 @@
 #include "policies/chips/chips.h"
 #include "policies/families.h"
 #include "policies/places.h"
-#include "schemas/container_env.h"
 #include "schemas/names.h"
+#include "schemas/workload.h"
 
 namespace mindgate::policies::chips {
 namespace {

@@ -5,8 +5,8 @@
 #include "policies/families.h"
 #include "policies/places.h"
 #include "schemas/children.h"
-#include "schemas/container_env.h"
 #include "schemas/names.h"
+#include "schemas/workload.h"
 
 // Requests of NPUs in templates that controllers count before there is a Pod.
 namespace mindgate::policies::chips {

@@ -9,7 +9,7 @@
 #include "schemas/keys.h"
 #include "schemas/names.h"
 #include "schemas/normalized_key.h"
-#include "schemas/unread_metadata.h"
+#include "schemas/workload.h"
 
 namespace mindgate::policies::common {
 namespace {

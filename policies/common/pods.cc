@@ -7,8 +7,8 @@
 #include "policies/chips/chips.h"
 #include "policies/families.h"
 #include "policies/places.h"
-#include "schemas/container_env.h"
 #include "schemas/names.h"
+#include "schemas/workload.h"
 
 // What keeps the containers of a pod from getting the chips that the scheduler chose for it.
 namespace mindgate::policies::common {

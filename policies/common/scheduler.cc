@@ -2,9 +2,9 @@
 #include "policies/chips/chips.h"
 #include "policies/families.h"
 #include "policies/places.h"
-#include "schemas/container_env.h"
 #include "schemas/names.h"
 #include "schemas/placement.h"
+#include "schemas/workload.h"
 
 // Who places pods with NPUs, and what is missing where injection was declined.
 namespace mindgate::policies::common {

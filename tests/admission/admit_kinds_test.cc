@@ -6,7 +6,7 @@
 
 #include "admission/admit.h"
 #include "schemas/config_load.h"
-#include "schemas/shipped_kinds.h"
+#include "schemas/site_kinds.h"
 #include "support/golden.h"
 #include "support/mutations.h"
 #include "support/objects.h"

@@ -1,11 +1,10 @@
-#include "schemas/shipped_kinds.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
 #include "base/text.h"
+#include "schemas/site_kinds.h"
 
 namespace mindgate::schemas {
 namespace {

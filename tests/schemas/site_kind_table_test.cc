@@ -1,5 +1,3 @@
-#include "schemas/site_kind_table.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,7 +6,8 @@
 #include <vector>
 
 #include "schemas/config_load.h"
-#include "schemas/shipped_kinds.h"
+#include "schemas/config_table.h"
+#include "schemas/site_kinds.h"
 
 namespace mindgate::schemas {
 namespace {

@@ -1,7 +1,7 @@
 #include "policies/site/matching.h"
 
 #include "policies/site/judging.h"
-#include "schemas/shipped_kinds.h"
+#include "schemas/site_kinds.h"
 
 namespace mindgate::policies::site {
 namespace {

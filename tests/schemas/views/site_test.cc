@@ -6,7 +6,7 @@
 
 #include "schemas/children.h"
 #include "schemas/config_load.h"
-#include "schemas/shipped_kinds.h"
+#include "schemas/site_kinds.h"
 #include "schemas/workload.h"
 #include "support/objects.h"
 
