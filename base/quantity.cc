@@ -1,5 +1,3 @@
-#include "base/quantity.h"
-
 #include <limits>
 
 #include "base/text.h"

@@ -1,9 +1,9 @@
-#include "certs/base64.h"
-
 #include <openssl/evp.h>
 
 #include <algorithm>
 #include <climits>
+
+#include "certs/pem.h"
 
 namespace mindgate::certs {
 

@@ -2,6 +2,7 @@
 
 #include <openssl/x509.h>
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,5 +28,10 @@ std::string WriteKey(EVP_PKEY* key);  // PKCS #8
 
 // What OpenSSL has to say about the last failure of this thread, which it then forgets.
 std::string OpenSslReason();
+
+// As Go reads and writes []byte in JSON: standard alphabet, padded; line ends anywhere are skipped.
+std::string EncodeBase64(std::string_view bytes);
+void AppendBase64(std::string_view bytes, std::string& out);
+std::optional<std::string> DecodeBase64(std::string_view text);  // nothing when it is not that
 
 }  // namespace mindgate::certs

@@ -5,7 +5,6 @@
 #include <set>
 #include <utility>
 
-#include "base/quantity.h"
 #include "base/text.h"
 #include "deploy/labels.h"
 #include "deploy/needs.h"

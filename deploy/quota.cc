@@ -4,7 +4,7 @@
 #include <optional>
 #include <utility>
 
-#include "base/quantity.h"
+#include "base/text.h"
 #include "json/value.h"
 
 namespace mindgate::deploy {

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "base/quantity.h"
+#include "base/text.h"
 #include "deploy/cluster.h"
 #include "deploy/health.h"
 #include "deploy/labels.h"

@@ -3,7 +3,6 @@
 #include <set>
 
 #include "base/text.h"
-#include "certs/base64.h"
 #include "certs/check.h"
 #include "certs/inspect.h"
 #include "certs/pem.h"

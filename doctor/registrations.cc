@@ -1,7 +1,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "certs/base64.h"
+#include "certs/pem.h"
 #include "doctor/context.h"
 #include "json/value.h"
 #include "schemas/fail_closed.h"

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/files.h"
-#include "certs/base64.h"
+#include "certs/pem.h"
 #include "kube/credential_files.h"
 
 namespace mindgate::kube {

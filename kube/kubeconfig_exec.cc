@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "base/text.h"
-#include "certs/base64.h"
+#include "certs/pem.h"
 #include "json/value.h"
 #include "kube/config_material.h"
 #include "kube/kubeconfig.h"

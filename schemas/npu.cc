@@ -4,7 +4,6 @@
 #include <array>
 #include <memory>
 
-#include "base/quantity.h"
 #include "base/text.h"
 #include "schemas/names.h"
 #include "schemas/place.h"

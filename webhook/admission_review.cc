@@ -8,7 +8,7 @@
 
 #include "admission/admit.h"
 #include "base/text.h"
-#include "certs/base64.h"
+#include "certs/pem.h"
 #include "http/framing.h"
 #include "json/decode.h"
 #include "json/patch.h"

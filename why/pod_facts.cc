@@ -1,6 +1,5 @@
 #include "why/pod_facts.h"
 
-#include "base/quantity.h"
 #include "base/text.h"
 #include "schemas/names.h"
 #include "schemas/npu.h"

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/files.h"
-#include "certs/base64.h"
+#include "certs/pem.h"
 #include "certs/rotate.h"
 
 namespace mindgate::cli {

@@ -1,5 +1,3 @@
-#include "base/quantity.h"
-
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -7,6 +5,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+
+#include "base/text.h"
 
 namespace mindgate {
 namespace {

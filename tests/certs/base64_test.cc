@@ -1,6 +1,6 @@
-#include "certs/base64.h"
-
 #include <gtest/gtest.h>
+
+#include "certs/pem.h"
 
 namespace mindgate::certs {
 namespace {

@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 
 #include "accesses.h"
-#include "certs/base64.h"
+#include "certs/pem.h"
 #include "support/cli.h"
 #include "support/environment.h"
 #include "support/fake_clock.h"

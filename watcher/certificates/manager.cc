@@ -4,7 +4,6 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "certs/base64.h"
 #include "certs/pem.h"
 #include "schemas/raw_objects.h"
 

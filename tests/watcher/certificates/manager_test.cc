@@ -4,7 +4,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "certs/base64.h"
 #include "certs/inspect.h"
 #include "certs/pem.h"
 #include "kube/client_fixture.h"
