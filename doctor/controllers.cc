@@ -6,7 +6,6 @@
 
 #include "base/text.h"
 #include "doctor/context.h"
-#include "doctor/trust.h"
 #include "json/value.h"
 #include "schemas/kinds.h"
 

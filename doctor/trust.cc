@@ -1,11 +1,10 @@
-#include "doctor/trust.h"
-
 #include <nlohmann/json.hpp>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "base/text.h"
+#include "doctor/context.h"
 #include "json/value.h"
 #include "kube/reflector.h"
 

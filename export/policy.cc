@@ -7,7 +7,7 @@
 
 #include "base/text.h"
 #include "export/cel_text.h"
-#include "export/variables.h"
+#include "export/templates.h"
 #include "policies/engine.h"
 
 namespace mindgate::exported {

@@ -47,4 +47,15 @@ std::string Parts(schemas::KindSet kinds);
 // The spec that holds them.
 std::string Holder(schemas::KindSet kinds);
 
+// The variables of a policy that its expressions share.
+
+// Those that the expression names, and those that these name, in an order in which each names
+// earlier ones alone. With `old`, each of them that reads the object is followed by one of the
+// object before the update, named as OfOld names it.
+std::vector<Variable> VariablesFor(std::string_view expression, schemas::KindSet kinds,
+                                   const schemas::Config& config, bool old);
+
+// The expression over the object before the update, and its variables.
+std::string OfOld(std::string_view expression);
+
 }  // namespace mindgate::exported

@@ -1,5 +1,3 @@
-#include "export/variables.h"
-
 #include <algorithm>
 #include <ranges>
 

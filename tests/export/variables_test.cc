@@ -1,10 +1,10 @@
-#include "export/variables.h"
-
 #include <gtest/gtest.h>
 
 #include <set>
 #include <string>
 #include <vector>
+
+#include "export/templates.h"
 
 namespace mindgate::exported {
 namespace {
