@@ -9,7 +9,6 @@
 #include "cli/console/complete.h"
 #include "cli/console/help.h"
 #include "cli/console/hints.h"
-#include "cli/console/old_flags.h"
 
 namespace mindgate::cli {
 namespace {

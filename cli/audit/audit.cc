@@ -16,7 +16,6 @@
 #include "cli/console/commands.h"
 #include "cli/console/connection.h"
 #include "cli/console/flags.h"
-#include "cli/console/kube_flags.h"
 #include "cli/console/progress.h"
 #include "cli/manifests/report_formats.h"
 #include "cli/status/snapshot.h"

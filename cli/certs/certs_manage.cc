@@ -9,7 +9,6 @@
 #include "cli/certs/certs.h"
 #include "cli/console/connection.h"
 #include "cli/console/flags.h"
-#include "cli/console/kube_flags.h"
 #include "cli/console/leadership.h"
 #include "http/probe_port.h"
 #include "watcher/certificates/controller.h"

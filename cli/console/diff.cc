@@ -1,8 +1,8 @@
-#include "cli/console/diff.h"
-
 #include <algorithm>
 #include <cstdint>
 #include <vector>
+
+#include "cli/console/print.h"
 
 namespace mindgate::cli {
 namespace {

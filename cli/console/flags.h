@@ -4,6 +4,7 @@
 #include <string>
 
 #include "cli/console/service.h"
+#include "kube/access.h"
 
 // Every flag has an environment variable: MINDGATE_ and the flag's long name. Commands share it if
 // the flag has the same meaning (MINDGATE_CONTEXT); otherwise it includes the command
@@ -38,5 +39,11 @@ CLI::Option* AddDryRun(CLI::App& command, DryRun& value, const std::string& desc
                        const std::string& variable, bool server);
 
 void AddLogFlags(CLI::App& command, LogOptions& options);
+
+// kubectl's flags for selecting a cluster.
+// With `short_kubeconfig`, -k means --kubeconfig, as in mindcluster-deploy.
+void AddClusterFlags(CLI::App& command, kube::AccessFlags& flags, bool short_kubeconfig = false);
+// The same, and a namespace.
+void AddKubeFlags(CLI::App& command, kube::AccessFlags& flags, bool short_kubeconfig = false);
 
 }  // namespace mindgate::cli

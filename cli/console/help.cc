@@ -8,7 +8,7 @@
 #include "base/print_error.h"
 #include "base/text.h"
 #include "cli/console/commands.h"
-#include "cli/console/kube_flags.h"
+#include "cli/console/flags.h"
 
 namespace mindgate::cli {
 namespace {

@@ -24,4 +24,10 @@ ArgumentFault Explain(const CLI::App& app, const CLI::ParseError& failure,
 // Whether a word is the name of a manifest's file: "chat.yaml". A key may hold a slash as well.
 bool IsFile(const std::string& word);
 
+// The arguments of `status` and `delete` as the deploy tool of mindcluster-deploy takes them in
+// ours: there -n and --app-name name the application and -ns the namespace. CLI11, like every
+// parser of POSIX flags, reads -ns as -n with the value "s". Arguments with neither -ns nor
+// --app-name are left alone: in those -n is the namespace, as in kubectl.
+std::vector<std::string> WithoutOldFlags(const std::vector<std::string>& arguments);
+
 }  // namespace mindgate::cli

@@ -1,5 +1,3 @@
-#include "cli/console/kube_flags.h"
-
 #include <CLI/CLI.hpp>
 
 #include "cli/console/flags.h"

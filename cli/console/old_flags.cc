@@ -1,7 +1,7 @@
-#include "cli/console/old_flags.h"
-
 #include <algorithm>
 #include <utility>
+
+#include "cli/console/hints.h"
 
 namespace mindgate::cli {
 namespace {

@@ -9,7 +9,6 @@
 #include <string>
 
 #include "base/text.h"
-#include "cli/console/diff.h"
 #include "cli/console/streams.h"
 #include "cli/console/terminal.h"
 #include "json/patch.h"

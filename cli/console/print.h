@@ -2,6 +2,7 @@
 
 #include <iosfwd>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/console/paint.h"
@@ -43,5 +44,9 @@ void PrintFaults(const std::vector<offline::Decision>& decisions, std::ostream& 
 // Denials, errors and warnings in the same way. With `strict`, warnings are denials.
 void PrintFindings(const std::vector<offline::Decision>& decisions, bool strict, const Paint& paint,
                    std::ostream& err);
+
+// The unified difference of two texts, three lines of context, without the two header lines; empty
+// when they are equal. If the texts differ too much, all lines are shown as removed and added.
+std::string UnifiedDiff(std::string_view before, std::string_view after, const Paint& paint);
 
 }  // namespace mindgate::cli

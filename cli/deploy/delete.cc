@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "cli/console/commands.h"
 #include "cli/console/connection.h"
-#include "cli/console/kube_flags.h"
+#include "cli/console/flags.h"
 #include "cli/console/terminal.h"
 #include "cli/deploy/app_run.h"
 #include "cli/deploy/deploy.h"

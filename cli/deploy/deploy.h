@@ -61,4 +61,9 @@ std::vector<deploy::Blocker> LackOfRoom(kube::Client& client, Time now,
                                         const std::vector<json::Json>& objects,
                                         const std::stop_token& stop);
 
+// `deploy --import APP`: prints the configuration of an application that mindcluster-deploy's tool
+// deployed, and on `io.err` what deploying it would change, field by field. Reads the cluster, or
+// the objects in `options.file`; writes nothing. With -o json, both are one document.
+int RunDeployImport(const DeployOptions& options, Streams& io);
+
 }  // namespace mindgate::cli

@@ -2,7 +2,7 @@
 #include <memory>
 
 #include "cli/console/commands.h"
-#include "cli/console/kube_flags.h"
+#include "cli/console/flags.h"
 #include "cli/deploy/app_run.h"
 #include "cli/deploy/deploy.h"
 #include "cli/deploy/deploy_history.h"

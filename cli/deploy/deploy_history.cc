@@ -9,7 +9,7 @@
 #include "base/print_error.h"
 #include "cli/console/commands.h"
 #include "cli/console/connection.h"
-#include "cli/console/kube_flags.h"
+#include "cli/console/flags.h"
 #include "cli/deploy/app_run.h"
 #include "cli/deploy/deploy.h"
 #include "deploy/history.h"

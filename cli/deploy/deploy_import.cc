@@ -1,5 +1,3 @@
-#include "cli/deploy/deploy_import.h"
-
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -13,6 +11,7 @@
 #include "base/text.h"
 #include "cli/console/connection.h"
 #include "cli/deploy/app_run.h"
+#include "cli/deploy/deploy.h"
 #include "deploy/import/find.h"
 #include "deploy/import/import.h"
 #include "deploy/syntax.h"

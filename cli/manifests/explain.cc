@@ -16,7 +16,6 @@
 #include "cli/console/hints.h"
 #include "cli/console/print.h"
 #include "cli/console/terminal.h"
-#include "cli/manifests/explain_argocd.h"
 #include "cli/manifests/rule_text.h"
 #include "json/yaml.h"
 #include "mutators/mutator.h"

@@ -5,10 +5,13 @@
 #include <string>
 #include <vector>
 
+#include "cli/console/output.h"
 #include "cli/console/paint.h"
 #include "cli/console/streams.h"
 #include "cli/manifests/apply.h"
+#include "json/json.h"
 #include "offline/decide.h"
+#include "schemas/config.h"
 
 namespace mindgate::cli {
 
@@ -41,5 +44,20 @@ void PrintExplanation(const std::vector<offline::Decision>& decisions, bool all,
 
 nlohmann::ordered_json ExplanationJson(const std::vector<offline::Decision>& decisions,
                                        const offline::Skipped& skipped);
+
+struct KindsOptions {
+  OutputFormat output = "table";
+  ColorMode color = ColorMode::kAuto;
+};
+
+// Lists the kinds that mindgate handles (schemas/kinds.h): which profile of mindgate.yaml is
+// theirs, what their controllers make, and which registration of the chart sends them.
+int RunKinds(const KindsOptions& options, Streams& io);
+
+// `ignoreDifferences` of an Application of Argo CD: what it must not compare of objects into which
+// admission writes. Its differ drops what a cluster adds to maps, and to the lists of Kubernetes'
+// own kinds; an item in a list of a custom resource it takes for a difference (argo-cd:
+// gitops-engine/pkg/diff, threeWayMergePatch).
+json::Json ArgocdSettings(const schemas::Config& config);
 
 }  // namespace mindgate::cli

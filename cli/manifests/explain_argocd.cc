@@ -1,8 +1,7 @@
-#include "cli/manifests/explain_argocd.h"
-
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "cli/manifests/explain.h"
 #include "schemas/kinds.h"
 #include "schemas/names.h"
 

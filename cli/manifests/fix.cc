@@ -12,9 +12,7 @@
 #include "base/terminal_text.h"
 #include "base/text.h"
 #include "cli/console/commands.h"
-#include "cli/console/diff.h"
 #include "cli/console/print.h"
-#include "cli/manifests/fixed_files.h"
 #include "offline/fix.h"
 
 namespace mindgate::cli {

@@ -1,5 +1,3 @@
-#include "cli/manifests/fixed_files.h"
-
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -8,6 +6,7 @@
 #include <system_error>
 
 #include "base/files.h"
+#include "cli/manifests/fix.h"
 #include "json/limits.h"
 
 namespace mindgate::cli {

@@ -1,4 +1,4 @@
-#include "cli/manifests/kinds.h"
+#include "schemas/kinds.h"
 
 #include <CLI/CLI.hpp>
 #include <memory>
@@ -13,7 +13,7 @@
 #include "base/text.h"
 #include "cli/console/columns.h"
 #include "cli/console/commands.h"
-#include "schemas/kinds.h"
+#include "cli/manifests/explain.h"
 #include "schemas/site_kinds.h"
 
 namespace mindgate::cli {

@@ -1,9 +1,8 @@
-#include "cli/manifests/test_report.h"
-
 #include <algorithm>
 #include <ostream>
 
 #include "base/text.h"
+#include "cli/manifests/test.h"
 
 namespace mindgate::cli {
 namespace {

@@ -12,7 +12,6 @@
 #include "cli/console/commands.h"
 #include "cli/console/connection.h"
 #include "cli/console/flags.h"
-#include "cli/console/kube_flags.h"
 #include "cli/console/paint.h"
 #include "kube/client.h"
 

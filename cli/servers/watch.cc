@@ -17,7 +17,6 @@
 #include "cli/console/commands.h"
 #include "cli/console/connection.h"
 #include "cli/console/flags.h"
-#include "cli/console/kube_flags.h"
 #include "http/probe_port.h"
 #include "watcher/frame/leader_client.h"
 #include "watcher/watcher.h"

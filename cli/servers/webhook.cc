@@ -14,7 +14,6 @@
 #include "cli/console/commands.h"
 #include "cli/console/connection.h"
 #include "cli/console/flags.h"
-#include "cli/console/kube_flags.h"
 #include "cli/servers/webhook_dev.h"
 #include "webhook/live_inputs.h"
 #include "webhook/runtime_lookup.h"

@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "cli/console/commands.h"
 #include "cli/console/connection.h"
-#include "cli/console/kube_flags.h"
+#include "cli/console/flags.h"
 #include "cli/console/terminal.h"
 #include "cli/status/release.h"
 #include "kube/reflector.h"

@@ -20,7 +20,6 @@
 #include "cli/console/commands.h"
 #include "cli/console/connection.h"
 #include "cli/console/flags.h"
-#include "cli/console/kube_flags.h"
 #include "cli/console/service.h"
 #include "cli/status/status_faults.h"
 #include "cli/status/status_print.h"

@@ -1,5 +1,3 @@
-#include "cli/what_if/simulate.h"
-
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -9,6 +7,7 @@
 
 #include "base/print_error.h"
 #include "cli/console/commands.h"
+#include "cli/what_if/what_if.h"
 #include "offline/inputs.h"
 #include "offline/results_json.h"
 #include "simulation/player.h"

@@ -12,11 +12,9 @@
 #include "cli/console/commands.h"
 #include "cli/console/connection.h"
 #include "cli/console/flags.h"
-#include "cli/console/kube_flags.h"
 #include "cli/console/print.h"
 #include "cli/status/snapshot.h"
 #include "cli/status/status.h"
-#include "cli/what_if/what_if_page.h"
 #include "cli/what_if/what_if_print.h"
 #include "offline/evaluate.h"
 

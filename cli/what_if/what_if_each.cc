@@ -10,7 +10,6 @@
 #include "cli/console/connection.h"
 #include "cli/console/output.h"
 #include "cli/console/progress.h"
-#include "cli/what_if/what_if_page.h"
 #include "cli/what_if/what_if_print.h"
 #include "offline/results_json.h"
 #include "what_if/forecaster.h"

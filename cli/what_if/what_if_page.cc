@@ -1,5 +1,3 @@
-#include "cli/what_if/what_if_page.h"
-
 #include <algorithm>
 #include <cstdint>
 #include <string>
@@ -9,6 +7,7 @@
 
 #include "base/html.h"
 #include "base/text.h"
+#include "cli/what_if/what_if_print.h"
 
 namespace mindgate::cli {
 namespace {

@@ -9,6 +9,7 @@
 
 #include "base/time.h"
 #include "cli/console/paint.h"
+#include "cli/what_if/what_if_each.h"
 #include "schemas/config.h"
 #include "what_if/drain_order.h"
 #include "what_if/forecast.h"
@@ -44,5 +45,12 @@ std::string SupposedTitle(const WhatIfReport& report);
 
 void PrintWhatIf(const WhatIfReport& report, const Paint& paint, std::ostream& out);
 void PrintWhatIfJson(const WhatIfReport& report, std::ostream& out);
+
+// One HTML page that needs nothing else: no script, no style sheet, no image, no link. All text is
+// escaped.
+std::string WhatIfPage(const WhatIfReport& report);
+
+// What each single loss costs: a picture of the cluster, and the worst.
+std::string EachPage(const EachReport& report);
 
 }  // namespace mindgate::cli

@@ -1,11 +1,10 @@
 // `mindgate deploy --import`: from the objects of mindcluster-deploy's tool to a file that deploys
 // them.
-#include "cli/deploy/deploy_import.h"
-
 #include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>
 
+#include "cli/deploy/deploy.h"
 #include "deploy/cluster.h"
 #include "json/decode.h"
 #include "kube/fake_api_server.h"

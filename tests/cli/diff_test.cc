@@ -1,5 +1,3 @@
-#include "cli/console/diff.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -7,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/console/print.h"
 #include "support/cli.h"
 
 namespace mindgate::cli {

@@ -1,4 +1,4 @@
-#include "cli/manifests/kinds.h"
+#include "schemas/kinds.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <sstream>
 #include <string>
 
-#include "schemas/kinds.h"
+#include "cli/manifests/explain.h"
 
 namespace mindgate::cli {
 namespace {

@@ -1,10 +1,9 @@
-#include "cli/console/kube_flags.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <CLI/CLI.hpp>
 
+#include "cli/console/flags.h"
 #include "support/environment.h"
 
 namespace mindgate::cli {
