@@ -1,11 +1,10 @@
-#include "deploy/applied_fields.h"
-
 #include <algorithm>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "base/text.h"
+#include "deploy/apply.h"
 #include "deploy/labels.h"
 #include "json/decode.h"
 #include "json/value.h"

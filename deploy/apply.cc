@@ -4,7 +4,6 @@
 #include <map>
 #include <utility>
 
-#include "deploy/applied_fields.h"
 #include "deploy/labels.h"
 #include "deploy/retry_policy.h"
 #include "deploy/rollback.h"

@@ -2,15 +2,18 @@
 
 #include <chrono>
 #include <functional>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/clock.h"
 #include "deploy/health.h"
 #include "deploy/hold.h"
 #include "deploy/plan.h"
+#include "json/json.h"
 #include "kube/wait.h"
 
 namespace mindgate::deploy {
@@ -57,5 +60,16 @@ ApplyResult CarryOut(kube::Client& client, kube::Sleeper& sleeper, const Clock& 
 inline constexpr std::chrono::milliseconds kPollTime{2000};
 // What undoing has, whatever deploying has used up.
 inline constexpr std::chrono::seconds kUndoTime{300};
+
+// What a manager has applied to an object, as it would be applied again: identity and the fields
+// that metadata.managedFields gives it (FieldsV1, k8s.io/apimachinery: pkg/apis/meta/v1). Null when
+// the manager has applied nothing.
+json::Json AppliedBy(const json::Json& object, std::string_view manager);
+
+// Whether what we applied to the object is still what `stored` has, which the API server answered
+// when we did. `seeded`: others write its data.
+bool IsAsStored(const json::Json& live, const json::Json& stored, bool seeded);
+// Who wrote since: "kubectl-edit", "another mindgate deploy".
+std::string WhoChanged(const json::Json& live, const json::Json& stored);
 
 }  // namespace mindgate::deploy

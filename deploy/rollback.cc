@@ -4,7 +4,7 @@
 #include <set>
 #include <utility>
 
-#include "deploy/applied_fields.h"
+#include "deploy/apply.h"
 #include "deploy/labels.h"
 #include "deploy/objects.h"
 #include "json/value.h"
