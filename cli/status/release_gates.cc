@@ -13,7 +13,7 @@
 #include "cli/status/release.h"
 #include "kube/reflector.h"
 #include "schemas/raw_objects.h"
-#include "watcher/scaling/gates.h"
+#include "watcher/scaling/pod.h"
 
 namespace mindgate::cli {
 namespace {

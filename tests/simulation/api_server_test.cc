@@ -15,7 +15,7 @@
 #include "kube/fake_api_server.h"
 #include "support/fake_clock.h"
 #include "watcher/frame/leader_client.h"
-#include "watcher/scaling/gates.h"
+#include "watcher/scaling/pod.h"
 
 namespace mindgate::simulation {
 namespace {

@@ -1,8 +1,7 @@
-#include "watcher/scaling/gates.h"
-
 #include <nlohmann/json.hpp>
 
 #include "schemas/names.h"
+#include "watcher/scaling/pod.h"
 
 namespace mindgate::watcher::scaling {
 

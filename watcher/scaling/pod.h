@@ -1,6 +1,7 @@
 #pragma once
 
 #include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -11,6 +12,7 @@
 #include "base/interner.h"
 #include "base/small_optional.h"
 #include "base/time.h"
+#include "json/json.h"
 #include "json/projection.h"
 #include "json/value.h"
 #include "kube/event_book.h"
@@ -106,5 +108,17 @@ class PodReader {
 //   pods of one AscendJob, vcjob, Job or PodSet: what its controller makes is one gang,
 //   else each pod by itself: replicas of a ReplicaSet, a StatefulSet or a role of a StormService.
 std::optional<PodState> PodOf(const json::Value& pod);
+
+// Our gate before a pod.
+struct Gate {
+  std::string ns;
+  std::string pod;
+  std::string uid;   // of the pod
+  size_t place = 0;  // in spec.schedulingGates
+};
+
+// The JSON Patch that takes it away. kube::Reason::kInvalid is the answer when the pod is another
+// one by now, or has no such gate there any more.
+json::Json GateRemoval(const Gate& gate);
 
 }  // namespace mindgate::watcher::scaling

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "watcher/scaling/gates.h"
+#include "watcher/scaling/pod.h"
 #include "watcher/scaling/run.h"
 
 namespace mindgate::watcher::scaling {
