@@ -1,17 +1,20 @@
-#include "cli/console/version.h"
+#include "base/version.h"
 
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <ostream>
 
-#include "base/version.h"
 #include "cli/console/commands.h"
+#include "cli/console/streams.h"
 #include "offline/results_json.h"
 
 namespace mindgate::cli {
+namespace {
 
-int RunVersion(const std::string& output, Streams& io) {
+// "mindgate 0.2.0" and, in a second line, the commit, the architecture and the compiler; or all of
+// it as a JSON object.
+int PrintVersion(const std::string& output, Streams& io) {
   const Build build = ThisBuild();
   if (output == "json") {
     io.out << offline::Dump({{"version", build.version},
@@ -26,6 +29,8 @@ int RunVersion(const std::string& output, Streams& io) {
   return kExitDone;
 }
 
+}  // namespace
+
 void AddVersion(CLI::App& parent, Streams& io, int& exit_code) {
   auto output = std::make_shared<std::string>("text");
   CLI::App* command = parent.add_subcommand("version", "Print the version");
@@ -34,7 +39,7 @@ void AddVersion(CLI::App& parent, Streams& io, int& exit_code) {
                   ->envname("MINDGATE_VERSION_OUTPUT"),
              {"text", "json"});
   command->footer("Example:\n  mindgate version -o json");
-  command->callback([output, &io, &exit_code] { exit_code = RunVersion(*output, io); });
+  command->callback([output, &io, &exit_code] { exit_code = PrintVersion(*output, io); });
 }
 
 }  // namespace mindgate::cli
