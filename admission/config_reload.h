@@ -9,7 +9,7 @@
 #include "base/reloader.h"
 #include "base/snapshot.h"
 #include "schemas/config.h"
-#include "schemas/config_schema.h"
+#include "schemas/config_load.h"
 
 namespace mindgate::admission {
 

@@ -7,7 +7,7 @@
 #include "base/result.h"
 #include "policies/site/site_policies.h"
 #include "schemas/config.h"
-#include "schemas/config_schema.h"
+#include "schemas/config_load.h"
 
 // Where policies of a site's own are read from, for all that read a configuration.
 namespace mindgate::admission {

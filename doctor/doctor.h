@@ -8,7 +8,7 @@
 #include "base/time.h"
 #include "doctor/report.h"
 #include "kube/client.h"
-#include "schemas/config_schema.h"
+#include "schemas/config_load.h"
 
 namespace mindgate::doctor {
 

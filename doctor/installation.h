@@ -10,7 +10,7 @@
 #include "json/json.h"
 #include "kube/client.h"
 #include "schemas/config.h"
-#include "schemas/config_schema.h"
+#include "schemas/config_load.h"
 
 // Where mindgate is in a cluster, and what its watcher is about.
 namespace mindgate::doctor {

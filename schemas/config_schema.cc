@@ -1,11 +1,10 @@
-#include "schemas/config_schema.h"
-
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 
 #include "json/yaml.h"
+#include "schemas/config_load.h"
 #include "schemas/config_table.h"
 
 namespace mindgate::schemas {

@@ -1,5 +1,3 @@
-#include "schemas/config_schema.h"
-
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -8,6 +6,7 @@
 
 #include "json/decode.h"
 #include "json/pointer.h"
+#include "schemas/config_load.h"
 #include "schemas/config_table.h"
 #include "support/golden.h"
 
