@@ -3,7 +3,7 @@
 #include <ostream>
 #include <utility>
 
-#include "base/print_error.h"
+#include "base/problem.h"
 #include "base/version.h"
 #include "cli/console/commands.h"
 #include "cli/console/complete.h"
@@ -98,8 +98,7 @@ int Run(const std::vector<std::string>& arguments, Streams& io, const std::strin
     io.out << version.what() << "\n";
     return kExitDone;
   } catch (const CLI::ParseError& failure) {
-    const ArgumentFault fault = Explain(app, failure, arguments);
-    PrintError(io.err, fault.what, fault.hint);
+    PrintError(io.err, Explain(app, failure, arguments));
     return kExitUnusable;
   }
   if (app.get_subcommands().empty()) {

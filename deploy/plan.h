@@ -5,16 +5,11 @@
 #include <string>
 #include <vector>
 
+#include "base/problem.h"
 #include "deploy/cluster.h"
 #include "deploy/render.h"
 
 namespace mindgate::deploy {
-
-// Why an application cannot be deployed as things are, and what helps.
-struct Blocker {
-  std::string what;
-  std::string hint;
-};
 
 enum class Action { kCreate, kUpdate, kNone };
 
@@ -42,7 +37,7 @@ struct PlanOptions {
 struct Plan {
   std::vector<PlannedObject> objects;  // in the order in which they are applied
   std::vector<Json> surplus;           // ours, and no longer part of the application
-  std::vector<Blocker> blockers;
+  std::vector<Problem> blockers;  // why it cannot be carried out as things are
 
   bool changes() const;  // whether anything would be written, but for surplus objects
 };

@@ -327,8 +327,8 @@ class Scout {
         FindObjects(client_, application_.ns, application_.name, stop_, application_.framework());
     QuotaFindings findings = CompareWithQuotas(*quotas, application_.ns, DemandOf(objects),
                                                existing ? DemandOf(existing->objects) : Demand());
-    for (Blocker& each : findings.blockers) found_.blockers.push_back(std::move(each));
-    for (Blocker& each : findings.notes) found_.notes.push_back(std::move(each));
+    for (Problem& each : findings.blockers) found_.blockers.push_back(std::move(each));
+    for (Problem& each : findings.notes) found_.notes.push_back(std::move(each));
   }
 
   kube::Client& client_;

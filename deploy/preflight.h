@@ -11,8 +11,8 @@ namespace mindgate::deploy {
 
 // What the cluster says before anything is written to it.
 struct Preflight {
-  std::vector<Blocker> blockers;  // all at once
-  std::vector<Blocker> notes;     // what may become one, and what could not be found out
+  std::vector<Problem> blockers;  // all at once
+  std::vector<Problem> notes;     // what may become one, and what could not be found out
   ClusterContext surroundings;    // for Check
   bool outgrows_cluster = false;  // the nodes are too few even when they are empty
 };

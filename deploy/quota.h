@@ -7,7 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "deploy/plan.h"
+#include "base/problem.h"
+#include "json/json.h"
 
 namespace mindgate::deploy {
 
@@ -22,8 +23,8 @@ struct Demand {
 Demand DemandOf(const std::vector<json::Json>& objects);
 
 struct QuotaFindings {
-  std::vector<Blocker> blockers;  // more than is allowed, however little is used
-  std::vector<Blocker> notes;     // more than is free
+  std::vector<Problem> blockers;  // more than is allowed, however little is used
+  std::vector<Problem> notes;     // more than is free
 };
 // `existing`: what the application has already, which counts as used.
 QuotaFindings CompareWithQuotas(const std::vector<json::Json>& quotas, const std::string& ns,

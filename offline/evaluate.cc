@@ -6,7 +6,7 @@
 
 #include "admission/policy_files.h"
 #include "base/files.h"
-#include "base/print_error.h"
+#include "base/problem.h"
 #include "base/text.h"
 #include "kube/label_selector.h"
 #include "offline/inputs.h"

@@ -6,6 +6,7 @@
 #include <tl/expected.hpp>
 #include <vector>
 
+#include "base/problem.h"
 #include "faults/codes.h"
 #include "what_if/inventory.h"
 #include "what_if/survey.h"
@@ -47,11 +48,6 @@ struct Hypothesis {
   std::vector<Drain> drains{};
 
   bool empty() const { return lost.empty() && chips.empty() && codes.empty() && drains.empty(); }
-};
-
-struct Problem {
-  std::string what;
-  std::string hint;
 };
 
 // Finds what a question names in a cluster, or says of every part what is wrong with it. Fault

@@ -10,7 +10,7 @@
 #include "audit/audit.h"
 #include "audit/collections.h"
 #include "base/clock.h"
-#include "base/print_error.h"
+#include "base/problem.h"
 #include "base/text.h"
 #include "cli/audit/audit_report.h"
 #include "cli/console/commands.h"

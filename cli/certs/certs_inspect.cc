@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
-#include "base/print_error.h"
+#include "base/problem.h"
 #include "base/text.h"
 #include "certs/check.h"
 #include "certs/inspect.h"

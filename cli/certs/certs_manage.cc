@@ -3,7 +3,7 @@
 #include <memory>
 #include <random>
 
-#include "base/print_error.h"
+#include "base/problem.h"
 #include "base/text.h"
 #include "base/thread.h"
 #include "cli/certs/certs.h"

@@ -7,7 +7,7 @@
 #include <ostream>
 
 #include "base/files.h"
-#include "base/print_error.h"
+#include "base/problem.h"
 #include "base/text.h"
 #include "certs/inspect.h"
 #include "certs/load.h"

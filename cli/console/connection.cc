@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/mutex.h"
-#include "base/print_error.h"
+#include "base/problem.h"
 #include "base/text.h"
 #include "base/version.h"
 

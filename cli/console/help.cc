@@ -5,7 +5,7 @@
 #include <memory>
 #include <ostream>
 
-#include "base/print_error.h"
+#include "base/problem.h"
 #include "base/text.h"
 #include "cli/console/commands.h"
 #include "cli/console/flags.h"

@@ -70,7 +70,7 @@ std::string HelpHint(const CLI::App& app) {
   return "`" + FullName(app) + " --help` lists the flags and arguments";
 }
 
-ArgumentFault UnknownFlag(const CLI::App& app, const std::string& flag) {
+Problem UnknownFlag(const CLI::App& app, const std::string& flag) {
   const std::string what = "unknown flag " + Quote(flag);
   if (const auto other = Find(kFlags, flag); other && app.get_option_no_throw(*other) != nullptr) {
     return {what, "write " + *other};
@@ -87,7 +87,7 @@ ArgumentFault UnknownFlag(const CLI::App& app, const std::string& flag) {
   return {what, HelpHint(app)};
 }
 
-ArgumentFault UnexpectedArgument(const CLI::App& app, const std::string& word) {
+Problem UnexpectedArgument(const CLI::App& app, const std::string& word) {
   const std::vector<std::string> commands = CommandsOf(app);
   const std::string what = (commands.empty() || word.find('/') != std::string::npos || IsFile(word)
                                 ? "unexpected argument "
@@ -110,20 +110,20 @@ ArgumentFault UnexpectedArgument(const CLI::App& app, const std::string& word) {
 }
 
 // CLI11 wants them behind the command, and kubectl takes them in front of it, too.
-std::optional<ArgumentFault> FlagBeforeCommand(const CLI::App& app, const CLI::App& chosen,
-                                               const std::vector<std::string>& words) {
+std::optional<Problem> FlagBeforeCommand(const CLI::App& app, const CLI::App& chosen,
+                                         const std::vector<std::string>& words) {
   if (&chosen == &app || words.empty() || !words.front().starts_with('-')) return std::nullopt;
   std::string before;
   for (const std::string& word : words) {
     if (word == app.get_subcommands().front()->get_name()) break;
     before += " " + word;
   }
-  return ArgumentFault{"flags stand before the command:" + before,
-                       "write `" + FullName(chosen) + before + "`"};
+  return Problem{"flags stand before the command:" + before,
+                 "write `" + FullName(chosen) + before + "`"};
 }
 
 // "Could not convert: --days = x": CLI11's words for a value of the wrong type.
-std::optional<ArgumentFault> WrongType(const CLI::App& app, std::string_view text) {
+std::optional<Problem> WrongType(const CLI::App& app, std::string_view text) {
   constexpr std::string_view kBefore = "Could not convert: ";
   if (!text.starts_with(kBefore)) return std::nullopt;
   text.remove_prefix(kBefore.size());
@@ -134,9 +134,9 @@ std::optional<ArgumentFault> WrongType(const CLI::App& app, std::string_view tex
   if (option == nullptr) return std::nullopt;
   const std::string what = name + ": " + Quote(text.substr(equals + 3)) + " cannot be used";
   if (option->get_type_name().empty()) {
-    return ArgumentFault{what, "write " + name + " or " + name + "=false"};
+    return Problem{what, "write " + name + " or " + name + "=false"};
   }
-  return ArgumentFault{what, "write " + name + " " + option->get_type_name()};
+  return Problem{what, "write " + name + " " + option->get_type_name()};
 }
 
 // Whether `word` gives the option, as "-o", "-oyaml", "--output" or "--output=yaml".
@@ -171,8 +171,8 @@ bool IsFile(const std::string& word) {
   return word.ends_with(".yaml") || word.ends_with(".yml") || word.ends_with(".json");
 }
 
-ArgumentFault Explain(const CLI::App& app, const CLI::ParseError& failure,
-                      const std::vector<std::string>& words) {
+Problem Explain(const CLI::App& app, const CLI::ParseError& failure,
+                const std::vector<std::string>& words) {
   const CLI::App& chosen = Chosen(app);
   const auto extra = chosen.remaining();
   if (!extra.empty()) {

@@ -3,6 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "base/problem.h"
+
 namespace CLI {
 class App;
 class ParseError;
@@ -10,16 +12,10 @@ class ParseError;
 
 namespace mindgate::cli {
 
-// What is wrong with arguments that cannot be used, and what to write instead.
-struct ArgumentFault {
-  std::string what;
-  std::string hint;
-};
-
-// `app` is the program, whose command was chosen as far as the arguments say, and `words` are the
-// arguments, for which `failure` was thrown.
-ArgumentFault Explain(const CLI::App& app, const CLI::ParseError& failure,
-                      const std::vector<std::string>& words);
+// What is wrong with arguments that cannot be used. `app` is the program, whose command was chosen
+// as far as the arguments say, and `words` are the arguments, for which `failure` was thrown.
+Problem Explain(const CLI::App& app, const CLI::ParseError& failure,
+                const std::vector<std::string>& words);
 
 // Whether a word is the name of a manifest's file: "chat.yaml". A key may hold a slash as well.
 bool IsFile(const std::string& word);

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "base/print_error.h"
+#include "base/problem.h"
 #include "base/text.h"
 #include "json/yaml.h"
 #include "offline/results_json.h"

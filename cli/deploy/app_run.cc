@@ -6,7 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <ostream>
 
-#include "base/print_error.h"
+#include "base/problem.h"
 #include "base/text.h"
 #include "base/thread.h"
 #include "base/time.h"

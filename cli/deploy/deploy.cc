@@ -6,7 +6,7 @@
 #include <ostream>
 
 #include "base/clock.h"
-#include "base/print_error.h"
+#include "base/problem.h"
 #include "base/text.h"
 #include "cli/console/connection.h"
 #include "cli/console/print.h"
@@ -30,7 +30,6 @@ namespace mindgate::cli {
 namespace {
 
 using deploy::Action;
-using deploy::Blocker;
 using deploy::PlannedObject;
 using json::Json;
 using nlohmann::ordered_json;
@@ -191,13 +190,13 @@ class Deployment {
     return !checked_.denied();
   }
 
-  bool Told(const std::vector<Blocker>& blockers) {
-    for (const Blocker& each : blockers) PrintError(io_.err, each.what, each.hint);
+  bool Told(const std::vector<Problem>& blockers) {
+    for (const Problem& each : blockers) PrintError(io_.err, each);
     return !blockers.empty();
   }
 
-  void PrintNotes(const std::vector<Blocker>& notes) {
-    for (const Blocker& note : notes) {
+  void PrintNotes(const std::vector<Problem>& notes) {
+    for (const Problem& note : notes) {
       io_.err << "note: " << note.what << (note.hint.empty() ? "" : "; " + note.hint) << "\n";
     }
   }

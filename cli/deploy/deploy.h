@@ -56,10 +56,10 @@ int RunDeploy(const DeployOptions& options, Streams& io);
 // gangs, taints, node selectors and super pods, as `mindgate what-if --manifest` places it. Notes,
 // since others may leave; its own pods of before do. `objects`: those of the application, and the
 // runtime that they name. A cluster that may not be read is a note as well. Writes nothing.
-std::vector<deploy::Blocker> LackOfRoom(kube::Client& client, Time now,
-                                        const deploy::Application& application,
-                                        const std::vector<json::Json>& objects,
-                                        const std::stop_token& stop);
+std::vector<Problem> LackOfRoom(kube::Client& client, Time now,
+                                const deploy::Application& application,
+                                const std::vector<json::Json>& objects,
+                                const std::stop_token& stop);
 
 // `deploy --import APP`: prints the configuration of an application that mindcluster-deploy's tool
 // deployed, and on `io.err` what deploying it would change, field by field. Reads the cluster, or

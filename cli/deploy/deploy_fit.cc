@@ -14,13 +14,11 @@
 namespace mindgate::cli {
 namespace {
 
-using deploy::Blocker;
-
-std::vector<Blocker> NotLookedAt(const std::string& why) {
+std::vector<Problem> NotLookedAt(const std::string& why) {
   return {{"whether there is room now is not checked: " + why, ""}};
 }
 
-Blocker NoteOf(const what_if::InstanceForecast& instance) {
+Problem NoteOf(const what_if::InstanceForecast& instance) {
   std::string what = "does not fit now: " + instance.owner;
   if (!instance.pod_group.empty()) what += " (PodGroup " + instance.pod_group + ")";
   what += " of " + Counted(static_cast<int64_t>(instance.pods), "pod");
@@ -53,7 +51,7 @@ std::optional<kube::Fault> RemoveOwnPods(kube::Client& client,
 
 }  // namespace
 
-std::vector<Blocker> LackOfRoom(kube::Client& client, Time now,
+std::vector<Problem> LackOfRoom(kube::Client& client, Time now,
                                 const deploy::Application& application,
                                 const std::vector<json::Json>& objects,
                                 const std::stop_token& stop) {
@@ -71,7 +69,7 @@ std::vector<Blocker> LackOfRoom(kube::Client& client, Time now,
     manifests.push_back({&documents.back().root(), application.ns});
   }
   const what_if::Answer answer = what_if::AnswerOf(*snapshot, manifests, {});
-  std::vector<Blocker> notes;
+  std::vector<Problem> notes;
   if (!answer.applied) return notes;
   for (const what_if::InstanceForecast& instance : answer.applied->instances) {
     const bool waits = instance.outcome == what_if::Outcome::kNoRoom ||

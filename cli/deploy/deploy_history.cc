@@ -6,7 +6,7 @@
 #include <ostream>
 
 #include "base/clock.h"
-#include "base/print_error.h"
+#include "base/problem.h"
 #include "cli/console/commands.h"
 #include "cli/console/connection.h"
 #include "cli/console/flags.h"

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/clock.h"
-#include "base/print_error.h"
+#include "base/problem.h"
 #include "base/text.h"
 #include "cli/console/connection.h"
 #include "cli/deploy/app_run.h"
@@ -105,9 +105,7 @@ class DeployImport {
       found_ = *std::move(found);
       return kExitDone;
     }
-    for (const deploy::Blocker& each : found.error().reasons) {
-      PrintError(io_.err, each.what, each.hint);
-    }
+    for (const Problem& each : found.error().reasons) PrintError(io_.err, each);
     switch (found.error().why) {
       case NotImported::Why::kNotFound:
         return kExitNotFound;

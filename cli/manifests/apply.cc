@@ -7,7 +7,7 @@
 #include <ostream>
 
 #include "base/clock.h"
-#include "base/print_error.h"
+#include "base/problem.h"
 #include "cli/console/commands.h"
 #include "cli/console/print.h"
 #include "cli/manifests/report_formats.h"

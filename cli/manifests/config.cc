@@ -8,7 +8,7 @@
 
 #include "admission/policy_files.h"
 #include "base/clock.h"
-#include "base/print_error.h"
+#include "base/problem.h"
 #include "base/text.h"
 #include "cli/console/commands.h"
 #include "json/pointer.h"

@@ -10,7 +10,7 @@
 #include <ostream>
 
 #include "base/clock.h"
-#include "base/print_error.h"
+#include "base/problem.h"
 #include "base/text.h"
 #include "cli/console/commands.h"
 #include "cli/console/hints.h"

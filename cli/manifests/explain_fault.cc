@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-#include "base/print_error.h"
+#include "base/problem.h"
 #include "base/text.h"
 #include "cli/console/print.h"
 #include "cli/console/terminal.h"

@@ -8,7 +8,7 @@
 #include <span>
 
 #include "base/clock.h"
-#include "base/print_error.h"
+#include "base/problem.h"
 #include "base/text.h"
 #include "cli/console/columns.h"
 #include "cli/console/commands.h"

@@ -8,7 +8,7 @@
 #include <set>
 
 #include "base/clock.h"
-#include "base/print_error.h"
+#include "base/problem.h"
 #include "base/terminal_text.h"
 #include "base/text.h"
 #include "cli/console/commands.h"

@@ -8,7 +8,7 @@
 
 #include "admission/admit.h"
 #include "base/clock.h"
-#include "base/print_error.h"
+#include "base/problem.h"
 #include "base/text.h"
 #include "cli/console/commands.h"
 #include "cli/console/print.h"

@@ -10,7 +10,7 @@
 #include "audit/controller.h"
 #include "base/directory_watch.h"
 #include "base/files.h"
-#include "base/print_error.h"
+#include "base/problem.h"
 #include "base/snapshot.h"
 #include "base/thread.h"
 #include "base/version.h"

@@ -9,7 +9,7 @@
 #include <optional>
 
 #include "base/files.h"
-#include "base/print_error.h"
+#include "base/problem.h"
 #include "base/version.h"
 #include "cli/console/commands.h"
 #include "cli/console/connection.h"
@@ -25,21 +25,22 @@ namespace {
 // File descriptors besides connections: listeners, watches, epoll sets, logs.
 constexpr rlim_t kOtherDescriptors = 128;
 
-// A contradiction between options, and the hint; empty if there is none.
-std::pair<std::string, std::string> FaultOf(const WebhookOptions& options) {
+// What is wrong with the options; nothing if they go together.
+std::optional<Problem> ProblemOf(const WebhookOptions& options) {
   if (options.cert_dir.empty() && !options.dev) {
-    return {"--cert-dir is required: the API server calls webhooks over HTTPS only",
-            "give the folder with tls.crt and tls.key (`mindgate certs create` creates one), or "
-            "use --dev to try mindgate on this machine"};
+    return Problem{
+        "--cert-dir is required: the API server calls webhooks over HTTPS only",
+        "give the folder with tls.crt and tls.key (`mindgate certs create` creates one), or "
+        "use --dev to try mindgate on this machine"};
   }
   if (options.client_ca.empty() && (options.client_optional || !options.client_names.empty())) {
-    return {"--client-name and --client-optional require --client-ca",
-            "give the file with the CA that signs the API server's client certificate"};
+    return Problem{"--client-name and --client-optional require --client-ca",
+                   "give the file with the CA that signs the API server's client certificate"};
   }
   if (options.drain_seconds < options.drain_delay_seconds) {
-    return {"--drain-time is shorter than --drain-delay", "--drain-time includes the delay"};
+    return Problem{"--drain-time is shorter than --drain-delay", "--drain-time includes the delay"};
   }
-  return {};
+  return std::nullopt;
 }
 
 webhook::ServerOptions ServerOptionsOf(const WebhookOptions& options) {
@@ -109,8 +110,8 @@ class Lookups {
 }  // namespace
 
 int RunWebhook(const WebhookOptions& options, Streams& io) {
-  if (const auto [fault, fix] = FaultOf(options); !fault.empty()) {
-    PrintError(io.err, fault, fix);
+  if (const auto problem = ProblemOf(options)) {
+    PrintError(io.err, *problem);
     return kExitUnusable;
   }
   const FileDescriptor stop = CatchStopSignals();

@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
-#include "base/print_error.h"
+#include "base/problem.h"
 #include "cli/console/commands.h"
 
 namespace mindgate::cli {
@@ -56,25 +56,25 @@ int PrintReleased(const std::vector<Released>& objects, const ReleaseOptions& op
 
 }  // namespace
 
-std::pair<std::string, std::string> FaultOf(const ReleaseOptions& options,
-                                            const ReleaseWords& words, const Streams& io) {
+std::optional<Problem> ProblemOf(const ReleaseOptions& options, const ReleaseWords& words,
+                                 const Streams& io) {
   const int ways = static_cast<int>(!options.names.empty()) +
                    static_cast<int>(!options.label_selector.empty()) +
                    static_cast<int>(options.all);
   const std::string objects = words.objects();
   if (ways == 0) {
-    return {"no " + objects + " are selected, and " + std::string(words.consequence),
-            "give " + std::string(words.object) + " names, -l SELECTOR or --all; --dry-run lists " +
-                "the " + objects};
+    return Problem{"no " + objects + " are selected, and " + std::string(words.consequence),
+                   "give " + std::string(words.object) +
+                       " names, -l SELECTOR or --all; --dry-run lists " + "the " + objects};
   }
   if (ways > 1) {
-    return {"names, -l and --all cannot be combined", "use only one of them"};
+    return Problem{"names, -l and --all cannot be combined", "use only one of them"};
   }
   if (options.dry_run == DryRun::kNone && !options.yes && !io.in_is_terminal) {
-    return {"cannot ask for confirmation: standard input is not a terminal",
-            "use --yes to skip the question, or --dry-run to list the " + objects};
+    return Problem{"cannot ask for confirmation: standard input is not a terminal",
+                   "use --yes to skip the question, or --dry-run to list the " + objects};
   }
-  return {};
+  return std::nullopt;
 }
 
 std::string TitleOf(const ReleaseWords& words, const std::string& ns, const std::string& name) {

@@ -2,11 +2,12 @@
 
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
+#include "base/problem.h"
 #include "cli/console/flags.h"
 #include "cli/console/output.h"
 #include "cli/console/streams.h"
@@ -35,9 +36,9 @@ struct ReleaseWords {
   std::string objects() const { return std::string(object) + "s"; }
 };
 
-// What is wrong with the options, and the hint; both empty if they are valid.
-std::pair<std::string, std::string> FaultOf(const ReleaseOptions& options,
-                                            const ReleaseWords& words, const Streams& io);
+// What is wrong with the options; nothing if they are valid.
+std::optional<Problem> ProblemOf(const ReleaseOptions& options, const ReleaseWords& words,
+                                 const Streams& io);
 
 // The outcome for one object.
 struct Released {

@@ -4,7 +4,7 @@
 #include <set>
 #include <utility>
 
-#include "base/print_error.h"
+#include "base/problem.h"
 #include "base/text.h"
 #include "cli/console/commands.h"
 #include "cli/console/connection.h"
@@ -99,14 +99,13 @@ Released Release(kube::Client& client, const Gate& gate, DryRun dry_run) {
 
 int RunReleaseGates(const ReleaseGatesOptions& options, Streams& io) {
   const bool is_ambiguous = options.all_namespaces && !options.names.empty();
-  const auto [fault, fix] =
+  const auto problem =
       is_ambiguous
-          ? std::pair<std::string, std::string>(
-                "names cannot be combined with -A: the same name may exist in several namespaces",
-                "replace -A with -n NAMESPACE")
-          : FaultOf(options, kWords, io);
-  if (!fault.empty()) {
-    PrintError(io.err, fault, fix);
+          ? Problem{"names cannot be combined with -A: the same name may exist in several namespaces",
+                    "replace -A with -n NAMESPACE"}
+          : ProblemOf(options, kWords, io);
+  if (problem) {
+    PrintError(io.err, *problem);
     return kExitUnusable;
   }
   const SystemClock clock;

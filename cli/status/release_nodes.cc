@@ -5,7 +5,7 @@
 #include <set>
 #include <utility>
 
-#include "base/print_error.h"
+#include "base/problem.h"
 #include "base/text.h"
 #include "cli/console/commands.h"
 #include "cli/console/connection.h"
@@ -130,8 +130,8 @@ Released Release(kube::Client& client, const TaintedNode& node, DryRun dry_run) 
 }  // namespace
 
 int RunReleaseNodes(const ReleaseOptions& options, Streams& io) {
-  if (const auto [fault, fix] = FaultOf(options, kNodeWords, io); !fault.empty()) {
-    PrintError(io.err, fault, fix);
+  if (const auto problem = ProblemOf(options, kNodeWords, io)) {
+    PrintError(io.err, *problem);
     return kExitUnusable;
   }
   const SystemClock clock;

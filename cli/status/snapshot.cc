@@ -10,7 +10,7 @@
 #include "audit/collections.h"
 #include "base/clock.h"
 #include "base/files.h"
-#include "base/print_error.h"
+#include "base/problem.h"
 #include "cli/console/commands.h"
 #include "cli/console/connection.h"
 #include "cli/console/flags.h"

@@ -14,7 +14,7 @@
 
 #include "admission/policy_files.h"
 #include "base/mutex.h"
-#include "base/print_error.h"
+#include "base/problem.h"
 #include "base/text.h"
 #include "base/thread.h"
 #include "cli/console/commands.h"

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/clock.h"
-#include "base/print_error.h"
+#include "base/problem.h"
 #include "cli/console/connection.h"
 #include "cli/deploy/app_run.h"
 #include "cli/deploy/deploy.h"

@@ -9,7 +9,7 @@
 
 #include "audit/collections.h"
 #include "base/clock.h"
-#include "base/print_error.h"
+#include "base/problem.h"
 #include "base/text.h"
 #include "cli/console/commands.h"
 #include "cli/console/connection.h"

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/print_error.h"
+#include "base/problem.h"
 #include "cli/console/commands.h"
 #include "cli/what_if/what_if.h"
 #include "offline/inputs.h"

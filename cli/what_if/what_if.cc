@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "base/clock.h"
-#include "base/print_error.h"
+#include "base/problem.h"
 #include "cli/console/commands.h"
 #include "cli/console/connection.h"
 #include "cli/console/flags.h"
@@ -121,9 +121,7 @@ int RunWhatIf(const WhatIfOptions& options, Streams& io) {
   const auto hypothesis = what_if::ReadQuestion(options.question, ground->snapshot,
                                                 what_if::TakeInventory(ground->snapshot));
   if (!hypothesis) {
-    for (const what_if::Problem& problem : hypothesis.error()) {
-      PrintError(io.err, problem.what, problem.hint);
-    }
+    for (const Problem& problem : hypothesis.error()) PrintError(io.err, problem);
     return kExitUnusable;
   }
   std::optional<offline::Evaluation> evaluation;

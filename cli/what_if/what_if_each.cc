@@ -5,7 +5,7 @@
 #include <ostream>
 #include <utility>
 
-#include "base/print_error.h"
+#include "base/problem.h"
 #include "base/text.h"
 #include "cli/console/connection.h"
 #include "cli/console/output.h"

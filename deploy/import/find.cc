@@ -62,36 +62,36 @@ bool IsOldStormService(const Json& object) {
 }
 
 // Why a custom resource cannot be imported; nothing: it can.
-std::optional<Blocker> Objection(const Json& root, const std::string& app) {
+std::optional<Problem> Objection(const Json& root, const std::string& app) {
   const std::string title = TitleOf(root) + " in namespace " + NamespaceOf(root);
   if (IsOurs(root, app)) {
     const std::string at = app + " -n " + NamespaceOf(root);
-    return Blocker{"`mindgate deploy` made " + title + ", which therefore has a file already",
+    return Problem{"`mindgate deploy` made " + title + ", which therefore has a file already",
                    "`mindgate deploy history " + at +
                        "` lists its files, and `mindgate deploy history " + at +
                        " REVISION` prints one"};
   }
   if (HasController(root)) {
-    return Blocker{title + " is made by another object, which would undo what mindgate changes",
+    return Problem{title + " is made by another object, which would undo what mindgate changes",
                    "deploy that object instead"};
   }
   if (KindOf(root) == "InferenceService" && !IsOldInferenceService(root)) {
-    return Blocker{title + " is not of " + kOldTool +
+    return Problem{title + " is not of " + kOldTool +
                        ": its spec.engine has no runner with the variables DP_SIZE and TP_SIZE",
                    "`mindgate deploy --init ome` writes a file to start from"};
   }
   if (KindOf(root) == "StormService" && !IsOldStormService(root)) {
-    return Blocker{title + " is not of " + kOldTool +
+    return Problem{title + " is not of " + kOldTool +
                        ": it has no roles prefill and decode with the variable PREFILL_DP_SIZE",
                    "`mindgate deploy --init aibrix` writes a file to start from"};
   }
   if (IsLeaving(root)) {
-    return Blocker{title + " is being deleted", "deploy the application again after that"};
+    return Problem{title + " is being deleted", "deploy the application again after that"};
   }
   return std::nullopt;
 }
 
-Blocker MindieObjection(const std::vector<std::string>& jobs, const std::string& app,
+Problem MindieObjection(const std::vector<std::string>& jobs, const std::string& app,
                         const std::string& ns) {
   return {
       "application " + app + " in namespace " + ns + " is of MindIE Motor (" +
@@ -274,7 +274,7 @@ class ClusterSearch {
   const std::string& ns_;
   const std::string& app_;
   const std::stop_token& stop_;
-  std::vector<Blocker> forbidden_;
+  std::vector<Problem> forbidden_;
   std::optional<kube::Fault> fault_;
 };
 

@@ -37,7 +37,7 @@ struct NotImported {
     kUnreachable,  // the cluster does not answer
   };
   Why why;
-  std::vector<Blocker> reasons;  // at least one
+  std::vector<Problem> reasons;  // at least one
 };
 
 // Asks a cluster: GET and LIST, nothing is written. `framework` chooses where an InferenceService

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/problem.h"
 #include "policies/chip_table.h"
 #include "policies/rule.h"
 #include "schemas/accelerator.h"
@@ -54,12 +55,6 @@ inline bool IsSettled(const schemas::GroupChips& chips) {
 
 // The pods share chips in time, and the device plugin mounts them.
 bool IsSoftShare(const RuleContext& context, const schemas::PodTemplateView& pod);
-
-// What is wrong with a setting, and what to write.
-struct Problem {
-  std::string message;
-  std::string fix;
-};
 
 // Nodes that a block of chips spans, at least 1.
 int64_t NodesOf(int64_t block, int64_t node_chips);

@@ -65,9 +65,9 @@ void CheckSpBlock(const RuleContext& context, Findings& findings) {
         const auto instance = schemas::kInferenceServices.Has(context.view.kind)
                                   ? BlockOfInstance(context, group, chips)
                                   : std::nullopt;
-        if (instance) problem->fix = "write sp-block: " + Quote(std::to_string(*instance));
-        findings.Violate(annotation.entry.Path(), problem->message + std::string(kStaysPending),
-                         std::move(problem->fix));
+        if (instance) problem->hint = "write sp-block: " + Quote(std::to_string(*instance));
+        findings.Violate(annotation.entry.Path(), problem->what + std::string(kStaysPending),
+                         std::move(problem->hint));
       });
 }
 
@@ -209,8 +209,8 @@ void CheckRaBlock(const RuleContext& context, Findings& findings) {
         if (!block) return;
         auto problem = ProblemOfRack(chips, *rack, *block);
         if (!problem) return;
-        findings.Violate(annotation.entry.Path(), problem->message + std::string(kStaysPending),
-                         std::move(problem->fix));
+        findings.Violate(annotation.entry.Path(), problem->what + std::string(kStaysPending),
+                         std::move(problem->hint));
       });
 }
 
@@ -324,8 +324,8 @@ void CheckAffinityConfig(const RuleContext& context, Findings& findings) {
         const bool sure = chips.choice.certain && chips.gang_certain;
         auto problem = ProblemOfLevels(*text, sure ? chips.npu_pods : std::nullopt);
         if (!problem) return;
-        findings.Violate(annotation.entry.Path(), problem->message + std::string(kStaysPending),
-                         std::move(problem->fix));
+        findings.Violate(annotation.entry.Path(), problem->what + std::string(kStaysPending),
+                         std::move(problem->hint));
       });
 }
 

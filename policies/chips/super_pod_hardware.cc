@@ -112,10 +112,10 @@ void CheckRuntimeBlock(const RuleContext& context, Findings& findings) {
                                   context.config.super_pod_size);
     if (!problem) return;
     findings.Violate(annotation.entry.Path(),
-                     problem->message +
+                     problem->what +
                          " as this runtime makes it: services with one instance stay Pending "
                          "unless they override one of the two",
-                     std::move(problem->fix));
+                     std::move(problem->hint));
   });
 }
 

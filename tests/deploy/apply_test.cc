@@ -129,7 +129,7 @@ TEST_F(ApplyTest, DeletionsThatAreNotAllowedAreObstacles) {
   server.Forbid("delete", "ascendjobs");
   const auto texts = [](const Plan& plan) {
     std::vector<std::string> whats;
-    for (const Blocker& each : plan.blockers) whats.push_back(each.what);
+    for (const Problem& each : plan.blockers) whats.push_back(each.what);
     return whats;
   };
   const std::string fewer = With(kMindieConfig, "instances: 2", "instances: 1");

@@ -72,7 +72,7 @@ struct ClusterTest : ::testing::Test {
                      const PlanOptions& planning = {}) {
     const Configuration configuration = Read(text);
     const Plan plan = PlanOf(text, planning);
-    for (const Blocker& each : plan.blockers) ADD_FAILURE() << each.what;
+    for (const Problem& each : plan.blockers) ADD_FAILURE() << each.what;
     return CarryOut(client, sleeper, clock, configuration.application, plan, options,
                     {.step = [this](const std::string& line) { steps.push_back(line); }}, {});
   }

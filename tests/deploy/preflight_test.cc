@@ -21,9 +21,9 @@ struct PreflightTest : ClusterTest {
     return Value(
         LookAhead(client, configuration.application, Render(configuration.application), {}));
   }
-  std::vector<std::string> Texts(const std::vector<Blocker>& blockers) {
+  std::vector<std::string> Texts(const std::vector<Problem>& blockers) {
     std::vector<std::string> texts;
-    for (const Blocker& each : blockers) {
+    for (const Problem& each : blockers) {
       texts.push_back(each.what + (each.hint.empty() ? "" : " | " + each.hint));
     }
     return texts;
