@@ -14,7 +14,6 @@
 #include "base/mutex.h"
 #include "base/snapshot.h"
 #include "faults/fault_store.h"
-#include "faults/known_faults.h"
 #include "faults/node_faults.h"
 #include "faults/reports.h"
 #include "kube/informer.h"

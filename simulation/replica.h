@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "faults/fault_store.h"
-#include "faults/known_faults.h"
 #include "kube/client.h"
 #include "simulation/api_server.h"
 #include "simulation/calls.h"
