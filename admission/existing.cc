@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "json/issues.h"
 #include "json/pointer.h"
 
 namespace mindgate::admission {
@@ -17,8 +18,7 @@ bool IsInText(const Finding& finding) {
 
 // The message without its line and column, which move with the lines above.
 std::string_view Essence(const Finding& finding) {
-  const std::string position = "line " + std::to_string(finding.within.line) + ", column " +
-                               std::to_string(finding.within.column) + ": ";
+  const std::string position = json::LineText(finding.within) + ": ";
   std::string_view message = finding.message;
   if (message.starts_with(position)) message.remove_prefix(position.size());
   return message;

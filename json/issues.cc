@@ -84,13 +84,19 @@ std::string LookalikeHint(const Issue& issue, std::string_view text) {
   return "";
 }
 
+std::string PlaceText(std::string_view file, Position at) {
+  std::string text(file);
+  if (at.line > 0) text += ":" + std::to_string(at.line);
+  if (at.line > 0 && at.column > 0) text += ":" + std::to_string(at.column);
+  return text;
+}
+
+std::string LineText(Position at) {
+  return "line " + std::to_string(at.line) + ", column " + std::to_string(at.column);
+}
+
 std::string Render(const Issue& issue, std::string_view file, std::string_view text) {
-  std::string out(file);
-  if (issue.at.line > 0) {
-    out += ":" + std::to_string(issue.at.line);
-    if (issue.at.column > 0) out += ":" + std::to_string(issue.at.column);
-  }
-  out += ": " + issue.message + "\n";
+  std::string out = PlaceText(file, issue.at) + ": " + issue.message + "\n";
   if (issue.at.line > 0) {
     const std::string_view line = LineOf(text, issue.at.line);
     if (!line.empty()) out += Excerpt(line, issue.at.column);

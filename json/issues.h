@@ -39,6 +39,12 @@ class Issues {
   size_t dropped_ = 0;
 };
 
+// "a.yaml:3:7", without what is unknown.
+std::string PlaceText(std::string_view file, Position at);
+
+// "line 3, column 7", in a text that has no name.
+std::string LineText(Position at);
+
 // "column 21 is U+FF1A FULLWIDTH COLON; write \":\"" when the line of `at`, or for a fault of
 // syntax the one before it, holds a character that only looks right; else empty.
 std::string LookalikeHint(const Issue& issue, std::string_view text);

@@ -12,9 +12,7 @@ ConfigNode::ConfigNode(const ConfigFile& file, const Json* value, std::string po
       pointer_(std::move(pointer)) {}
 
 std::string ConfigNode::Place() const {
-  const json::Position at = file_->positions.At(pointer_);
-  if (at.line == 0) return file_->path;
-  return file_->path + ":" + std::to_string(at.line) + ":" + std::to_string(at.column);
+  return json::PlaceText(file_->path, file_->positions.At(pointer_));
 }
 
 std::string ConfigNode::Field() const {

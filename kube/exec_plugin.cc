@@ -7,6 +7,7 @@
 #include "base/mutex.h"
 #include "base/text.h"
 #include "json/decode.h"
+#include "json/issues.h"
 #include "kube/credential_files.h"
 #include "kube/environment.h"
 #include "kube/subprocess.h"
@@ -95,8 +96,7 @@ tl::expected<Printed, std::string> Parse(const std::string& text, const std::str
   const auto root = json::Decode(text);
   if (!root) {
     // Without what stands there: it may be part of a token.
-    return fault("printed invalid JSON, at line " + std::to_string(root.error().at.line) +
-                 ", column " + std::to_string(root.error().at.column));
+    return fault("printed invalid JSON, at " + json::LineText(root.error().at));
   }
   const std::string_view kind = json::FindString(*root, "kind").value_or("");
   const std::string_view version = json::FindString(*root, "apiVersion").value_or("");

@@ -20,10 +20,7 @@ std::unique_ptr<ConfigFile> ReadConfigFile(const std::string& path, ConfigErrors
   auto documents = json::DecodeYaml(*text);
   if (!documents) {
     const json::Issue& issue = documents.error();
-    const std::string place = issue.at.line == 0 ? path
-                                                 : path + ":" + std::to_string(issue.at.line) +
-                                                       ":" + std::to_string(issue.at.column);
-    complaints.Add(place, issue.message, issue.hint);
+    complaints.Add(json::PlaceText(path, issue.at), issue.message, issue.hint);
     return nullptr;
   }
   auto file = std::make_unique<ConfigFile>();

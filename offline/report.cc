@@ -206,13 +206,6 @@ std::string FieldMessage(const ReportedFinding& finding) {
   return (finding.field.empty() ? "" : finding.field + ": ") + finding.message;
 }
 
-std::string PlaceText(std::string_view file, json::Position at) {
-  std::string text(file);
-  if (at.line > 0) text += ":" + std::to_string(at.line);
-  if (at.line > 0 && at.column > 0) text += ":" + std::to_string(at.column);
-  return text;
-}
-
 std::string PlainPath(const std::string& file) {
   if (file.find("://") != std::string::npos) return file;  // a URL
   return std::filesystem::path(file).lexically_normal().string();

@@ -112,9 +112,6 @@ std::string RuleTitle(const ReportedFinding& finding);
 // "spec.replicas: must be 1", the field left out where there is none.
 std::string FieldMessage(const ReportedFinding& finding);
 
-// "a.yaml:3:7", as far as known.
-std::string PlaceText(std::string_view file, json::Position at);
-
 // The file as programs name it that know a repository: without "./" and "dir/..".
 std::string PlainPath(const std::string& file);
 

@@ -11,6 +11,7 @@
 #include "certs/pem.h"
 #include "http/framing.h"
 #include "json/decode.h"
+#include "json/issues.h"
 #include "json/patch.h"
 #include "schemas/raw_objects.h"
 
@@ -160,9 +161,7 @@ tl::expected<Review, ReviewRefusal> DecodeReview(json::Decoder& decoder, json::T
   const auto decoded = decoder.Decode(body);
   if (!decoded) {
     const json::Issue& issue = decoded.error();
-    return Refuse(Refusal::kUndecodable, "line " + std::to_string(issue.at.line) + ", column " +
-                                             std::to_string(issue.at.column) + ": " +
-                                             issue.message);
+    return Refuse(Refusal::kUndecodable, json::LineText(issue.at) + ": " + issue.message);
   }
   Review review;
   const Value& tree = **decoded;

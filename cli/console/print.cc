@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "cli/console/streams.h"
 #include "cli/console/terminal.h"
+#include "json/issues.h"
 #include "json/patch.h"
 #include "json/pointer.h"
 #include "json/yaml.h"
@@ -33,7 +34,7 @@ std::set<const offline::Source*> BadSources(const std::vector<offline::Decision>
 
 // "a.yaml:3:7", as far as known.
 std::string PlaceOf(const offline::Decision& decision, json::Position at) {
-  return offline::PlaceText(decision.input.source->input.name, at);
+  return json::PlaceText(decision.input.source->input.name, at);
 }
 
 std::string RuleText(const policies::Finding& finding) {

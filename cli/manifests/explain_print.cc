@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "cli/console/terminal.h"
 #include "cli/manifests/explain.h"
+#include "json/issues.h"
 #include "json/pointer.h"
 #include "offline/results_json.h"
 #include "policies/engine.h"
@@ -53,13 +54,6 @@ Color ColorOf(RuleTrace::Result result) {
       return Color::kCyan;
   }
   return Color::kCyan;
-}
-
-std::string PlaceOf(const offline::Decision& decision, const Finding& finding) {
-  const json::Position at = decision.Place(finding);
-  std::string place = decision.input.source->input.name;
-  if (at.line > 0) place += ":" + std::to_string(at.line) + ":" + std::to_string(at.column);
-  return place;
 }
 
 class ExplanationPrinter {
@@ -138,7 +132,8 @@ class ExplanationPrinter {
     if (!trace.reason.empty()) out_ << Wrapped(trace.reason, width_, kMargin);
     for (const Finding& finding : decision.verdict.findings) {
       if (finding.rule != trace.rule) continue;
-      out_ << kMargin << PlaceOf(decision, finding);
+      out_ << kMargin
+           << json::PlaceText(decision.input.source->input.name, decision.Place(finding));
       if (!finding.field.empty()) out_ << "  " << finding.field;
       out_ << "\n" << Wrapped(finding.message, width_, kMargin);
       if (!finding.fix.empty()) out_ << Wrapped("fix: " + finding.fix, width_, kMargin);

@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "cli/console/commands.h"
 #include "cli/console/print.h"
+#include "json/issues.h"
 #include "offline/fix.h"
 
 namespace mindgate::cli {
@@ -74,7 +75,7 @@ void PrintLeft(const std::vector<FixedFile>& files, const Paint& paint, std::ost
     for (const LeftField& left : file.left) {
       if (IsInputFault(left)) continue;
       const Color color = left.MustChange() ? Color::kRed : Color::kYellow;
-      err << offline::PlaceText(file.name, left.at) << ": " << paint(color, LevelText(left)) << ": "
+      err << json::PlaceText(file.name, left.at) << ": " << paint(color, LevelText(left)) << ": "
           << left.by << ": " << left.field << (left.field.empty() ? "" : ": ") << left.message
           << (left.fix.empty() ? "" : "; fix: ") << left.fix << "\n";
     }

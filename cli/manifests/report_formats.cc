@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "json/issues.h"
 #include "offline/results_json.h"
 
 namespace mindgate::cli {
@@ -49,7 +50,7 @@ bool IsReportFormat(std::string_view format) { return FindFormat(format) != null
 
 std::string FindingLines(const offline::ReportedObject& object,
                          const offline::ReportedFinding& finding) {
-  std::string text = offline::PlaceText(object.file, finding.at) + ": " +
+  std::string text = json::PlaceText(object.file, finding.at) + ": " +
                      std::string(offline::FindingLevelName(finding.level)) + ": " +
                      RuleTitle(finding) + ": " + FieldMessage(finding) + "\n";
   if (!finding.fix.empty()) text += "  fix: " + finding.fix + "\n";

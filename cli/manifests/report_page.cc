@@ -3,6 +3,7 @@
 #include "base/html.h"
 #include "base/text.h"
 #include "cli/manifests/report_formats.h"
+#include "json/issues.h"
 
 namespace mindgate::cli {
 namespace {
@@ -56,7 +57,7 @@ std::string CountsTable(const std::string& title, const std::vector<FindingCount
 
 // "13:27", or nothing.
 std::string LineText(json::Position at) {
-  return at.line > 0 ? offline::PlaceText("", at).substr(1) : "";
+  return at.line > 0 ? json::PlaceText("", at).substr(1) : "";
 }
 
 std::string FindingRow(const std::vector<std::string>& titles, const ReportedFinding& finding) {
@@ -74,7 +75,7 @@ std::string ObjectSection(const ReportedObject& object) {
                     object.outcome == admission::Outcome::kIgnored;
   std::string html = "<section>\n<h3>" + HtmlName(object.title) + ": " +
                      Marked(fine ? "good" : "bad", outcome) + "</h3>\n<p class=\"soft\">" +
-                     HtmlEscaped(offline::PlaceText(object.file, {object.line, 0})) + "</p>\n";
+                     HtmlEscaped(json::PlaceText(object.file, {object.line, 0})) + "</p>\n";
   const std::vector<std::string> titles = {"effect", "rule", "line", "field", "what is wrong"};
   html += "<table class=\"found\">\n" + HtmlTitles(titles);
   for (const ReportedFinding& finding : object.findings) html += FindingRow(titles, finding);
@@ -103,7 +104,7 @@ std::string PlainObjects(const Objects& objects) {
     const std::vector<std::string> cells = {
         HtmlName(object.title), std::string(admission::OutcomeName(object.outcome)),
         std::to_string(object.changes),
-        HtmlEscaped(offline::PlaceText(object.file, {object.line, 0}))};
+        HtmlEscaped(json::PlaceText(object.file, {object.line, 0}))};
     html += HtmlRow(titles, cells);
   }
   return html + "</table>\n</details>\n" + MoreText(objects.size(), kMaxPlainRows);

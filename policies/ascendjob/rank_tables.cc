@@ -1,5 +1,6 @@
 
 #include "base/text.h"
+#include "json/issues.h"
 #include "json/pointer.h"
 #include "policies/families.h"
 #include "schemas/names.h"
@@ -83,10 +84,8 @@ void CheckRankTableContent(const RuleContext& context, Findings& findings) {
                      fix);
   } else if (table->fault) {
     findings.Violate(path,
-                     "hccl.json is not a JSON object (line " +
-                         std::to_string(table->fault->at.line) + ", column " +
-                         std::to_string(table->fault->at.column) + ": " + table->fault->message +
-                         "), so pods that read it early fail",
+                     "hccl.json is not a JSON object (" + json::LineText(table->fault->at) + ": " +
+                         table->fault->message + "), so pods that read it early fail",
                      fix, table->fault->at);
   } else if (table->content->is_string() && table->status != schemas::kRankTableInitializing &&
              !(IsStored(context) && table->status == schemas::kRankTableCompleted)) {

@@ -2,6 +2,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "json/issues.h"
 #include "json/pointer.h"
 #include "policies/families.h"
 #include "schemas/names.h"
@@ -17,10 +18,8 @@ std::string RulePath() { return json::Child("/data", schemas::kScalingRuleKey); 
 // Each issue at the ConfigMap's entry, its place inside the text in front.
 void Report(const json::Issues& issues, Findings& findings) {
   for (const json::Issue& issue : issues.items()) {
-    findings.Violate(RulePath(),
-                     "line " + std::to_string(issue.at.line) + ", column " +
-                         std::to_string(issue.at.column) + ": " + issue.message,
-                     issue.hint, issue.at);
+    findings.Violate(RulePath(), json::LineText(issue.at) + ": " + issue.message, issue.hint,
+                     issue.at);
   }
   if (issues.dropped() > 0) {
     findings.Violate(RulePath(), "and " + std::to_string(issues.dropped()) + " more faults",

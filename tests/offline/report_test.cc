@@ -53,11 +53,11 @@ std::string JudgedPod(const std::string& name, const std::string& value = "Force
 std::vector<std::string> LinesOf(const Report& report) {
   std::vector<std::string> lines;
   for (const ReportedObject& object : report.objects) {
-    std::string line = PlaceText(object.file, {object.line, 0}) + " " + object.title + " " +
+    std::string line = json::PlaceText(object.file, {object.line, 0}) + " " + object.title + " " +
                        std::string(admission::OutcomeName(object.outcome)) + ":";
     for (const ReportedFinding& finding : object.findings) {
       line += " " + std::string(FindingLevelName(finding.level)) + " " + finding.id +
-              PlaceText("", finding.at) + (finding.field.empty() ? "" : " " + finding.field);
+              json::PlaceText("", finding.at) + (finding.field.empty() ? "" : " " + finding.field);
     }
     lines.push_back(line);
   }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "json/issues.h"
 #include "schemas/names.h"
 
 namespace mindgate::watcher::scaling {
@@ -202,8 +203,7 @@ RuleState RuleOf(const json::Value& config_map) {
   std::string why = "the rule in ConfigMap " + name + " cannot be used";
   if (!reading.refused.empty()) {
     const json::Issue& first = reading.refused.items().front();
-    why += ": line " + std::to_string(first.at.line) + ", column " +
-           std::to_string(first.at.column) + ": " + first.message;
+    why += ": " + json::LineText(first.at) + ": " + first.message;
   }
   return {std::nullopt, std::move(why)};
 }
