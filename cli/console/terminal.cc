@@ -3,6 +3,8 @@
 #include <sys/ioctl.h>
 
 #include <algorithm>
+#include <istream>
+#include <ostream>
 
 #include "base/text.h"
 #include "cli/console/streams.h"
@@ -45,6 +47,16 @@ std::string WrappedCell(std::string_view text, size_t width, size_t column) {
   std::string cell = Wrapped(text, right, std::string(column, ' ')).substr(column);
   cell.pop_back();
   return cell;
+}
+
+bool IsConfirmed(const std::vector<std::string>& objects, const std::string& question,
+                 Streams& io) {
+  for (const std::string& object : objects) io.err << object << "\n";
+  io.err << question << " [y/N] " << std::flush;
+  std::string answer;
+  std::getline(io.in, answer);
+  answer = ToLower(Trim(answer));
+  return answer == "y" || answer == "yes";
 }
 
 }  // namespace mindgate::cli

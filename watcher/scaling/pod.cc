@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "base/text.h"
@@ -187,6 +188,13 @@ std::optional<PodState> PodReader::Read(const Value& object) {
   if (owner) pod.owner = owners_.Get(*std::move(owner));
   pod.origin = origins_.Get(std::move(origin));
   return pod;
+}
+
+json::Json GateRemoval(const Gate& gate) {
+  const std::string path = "/spec/schedulingGates/" + std::to_string(gate.place);
+  return {{{"op", "test"}, {"path", "/metadata/uid"}, {"value", gate.uid}},
+          {{"op", "test"}, {"path", path + "/name"}, {"value", schemas::kScalingGate}},
+          {{"op", "remove"}, {"path", path}}};
 }
 
 }  // namespace mindgate::watcher::scaling
