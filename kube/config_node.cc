@@ -60,6 +60,16 @@ std::string ConfigNode::Text(std::string_view key, ConfigErrors& complaints) con
   return member.value().get<std::string>();
 }
 
+std::string ConfigNode::RequiredText(std::string_view key, std::string_view instead,
+                                     ConfigErrors& complaints) const {
+  std::string text = Text(key, complaints);
+  const ConfigNode member = Member(key);
+  if (text.empty() && (!member || member.value().is_string())) {
+    complaints.Add(member.Place(), Field() + " has no " + std::string(key), std::string(instead));
+  }
+  return text;
+}
+
 bool ConfigNode::Flag(std::string_view key, ConfigErrors& complaints) const {
   const ConfigNode member = Member(key);
   if (!member || !member.Must(member.value().is_boolean(), "true or false", complaints)) {

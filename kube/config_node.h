@@ -36,6 +36,9 @@ class ConfigNode {
   ConfigNode Member(std::string_view key) const;  // of any type
   ConfigNode Object(std::string_view key, ConfigErrors& complaints) const;
   std::string Text(std::string_view key, ConfigErrors& complaints) const;
+  // The same; complains "FIELD has no KEY (instead)" where there is none, or an empty one.
+  std::string RequiredText(std::string_view key, std::string_view instead,
+                           ConfigErrors& complaints) const;
   bool Flag(std::string_view key, ConfigErrors& complaints) const;
   std::vector<ConfigNode> Items(std::string_view key, ConfigErrors& complaints) const;
 

@@ -52,14 +52,8 @@ void AddEntries(const ConfigNode& root, std::string_view list, std::string_view 
   std::map<std::string, std::string> here;  // position by name
   for (const ConfigNode& item : root.Items(list, complaints)) {
     if (!item || !item.Must(item.value().is_object(), "an object", complaints)) continue;
-    const std::string name = item.Text("name", complaints);
-    if (name.empty()) {
-      const ConfigNode written = item.Member("name");
-      if (!written || written.value().is_string()) {
-        complaints.Add(written.Place(), item.Field() + " has no name");
-      }
-      continue;
-    }
+    const std::string name = item.RequiredText("name", "", complaints);
+    if (name.empty()) continue;
     if (const auto [first, added] = here.emplace(name, item.Place()); !added) {
       complaints.Add(item.Place(),
                      item.Field() + " has the name " + Quote(name) + ", which is already used at " +

@@ -114,12 +114,8 @@ class AccessBuilder {
     std::string place = "--server";
     std::string server = flags_.server;
     if (server.empty() && cluster) {
-      server = cluster->Text("server", complaints_);
-      const ConfigNode member = cluster->Member("server");
-      place = member.Place();
-      if (server.empty() && (!member || member.value().is_string())) {
-        complaints_.Add(place, cluster->Field() + " has no server", "write https://ADDRESS:PORT");
-      }
+      server = cluster->RequiredText("server", "write https://ADDRESS:PORT", complaints_);
+      place = cluster->Member("server").Place();
     } else if (server.empty() && context && !context->Member("cluster")) {
       complaints_.Add(context->Place(), context->Field() + " has no cluster");
     }

@@ -80,12 +80,8 @@ ExecPlugin ReadExec(const ConfigNode& exec, const Access& server,
                     const std::optional<ConfigNode>& cluster, ConfigErrors& complaints) {
   ExecPlugin plugin;
   plugin.place = exec.Place();
-  plugin.command = exec.Text("command", complaints);
-  const ConfigNode command = exec.Member("command");
-  if (plugin.command.empty() && (!command || command.value().is_string())) {
-    complaints.Add(command.Place(), exec.Field() + " has no command",
-                   "set it to the program that prints the credentials");
-  }
+  plugin.command =
+      exec.RequiredText("command", "set it to the program that prints the credentials", complaints);
   // A name without a slash is looked up in PATH.
   if (plugin.command.find('/') != std::string::npos) {
     plugin.command = PathFrom(exec.file(), plugin.command);
