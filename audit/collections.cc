@@ -48,12 +48,8 @@ constexpr std::pair<std::string_view, Kind> kShortNames[] = {{"deploy", Kind::kD
                                                              {"isvc", Kind::kInferenceService}};
 
 bool HasCondition(const Value& object, std::initializer_list<std::string_view> types) {
-  const Value* conditions = json::FindPath(object, {"status", "conditions"});
-  if (!json::IsArray(conditions)) return false;
-  return std::any_of(conditions->begin(), conditions->end(), [&](const Value& condition) {
-    const auto type = json::FindString(condition, "type").value_or("");
-    return json::FindString(condition, "status") == "True" &&
-           std::find(types.begin(), types.end(), type) != types.end();
+  return std::any_of(types.begin(), types.end(), [&](std::string_view type) {
+    return schemas::ConditionStatus(object, type) == "True";
   });
 }
 

@@ -8,6 +8,7 @@
 #include "json/value.h"
 #include "schemas/names.h"
 #include "schemas/npu.h"
+#include "schemas/raw_objects.h"
 
 namespace mindgate::deploy {
 namespace {
@@ -71,23 +72,11 @@ void AddWantedBy(const Json& object, const std::string& app, WantedPods& wanted)
 
 // --- pods ----------------------------------------------------------------------------------------
 
-bool HasCondition(const Json& object, std::string_view type) {
-  const Json& conditions = ListAt(object, {"status", "conditions"});
-  return std::any_of(conditions.begin(), conditions.end(), [type](const Json& condition) {
-    return json::FindString(condition, "type") == type &&
-           json::FindString(condition, "status") == "True";
-  });
-}
-
 // Why the pod was not placed, in the words of the scheduler.
 std::string Unschedulable(const Json& pod) {
-  for (const Json& condition : ListAt(pod, {"status", "conditions"})) {
-    if (json::FindString(condition, "type") == "PodScheduled" &&
-        json::FindString(condition, "status") == "False") {
-      return TextAt(condition, {"message"});
-    }
-  }
-  return "";
+  const Json* condition = schemas::FindCondition(pod, "PodScheduled");
+  const bool is_false = condition != nullptr && json::FindString(*condition, "status") == "False";
+  return is_false ? TextAt(*condition, {"message"}) : "";
 }
 
 void ReadContainers(const Json& pod, PodState& state) {
@@ -116,7 +105,7 @@ PodState StateOf(const Json& pod, std::string component) {
   state.node = TextAt(pod, {"spec", "nodeName"});
   state.ip = TextAt(pod, {"status", "podIP"});
   state.created = TextAt(pod, {"metadata", "creationTimestamp"});
-  state.ready = HasCondition(pod, "Ready");
+  state.ready = schemas::ConditionStatus(pod, "Ready") == "True";
   if (state.state == "Failed") state.reason = TextAt(pod, {"status", "reason"});
   if (state.state == "Failed" && state.reason.empty()) state.reason = "Failed";
   // A server has no reason to end: its start script may hide that a process of it crashed.

@@ -11,6 +11,7 @@
 #include "deploy/objects.h"
 #include "deploy/quota.h"
 #include "json/value.h"
+#include "schemas/raw_objects.h"
 
 namespace mindgate::deploy {
 namespace {
@@ -28,15 +29,6 @@ constexpr std::pair<std::string_view, std::string_view> kSources[] = {
 int64_t AmountIn(const Json* map, const std::string& resource) {
   const auto text = json::FindString(map, resource);
   return text ? ParseWholeQuantity(*text).value_or(0) : 0;
-}
-
-bool IsReady(const Json& node) {
-  const Json* conditions = json::FindPath(node, {"status", "conditions"});
-  return json::IsArray(conditions) &&
-         std::any_of(conditions->begin(), conditions->end(), [](const Json& condition) {
-           return json::FindString(condition, "type") == "Ready" &&
-                  json::FindString(condition, "status") == "True";
-         });
 }
 
 bool MatchesSelector(const Json& node, const StringMap& selector) {
@@ -262,7 +254,8 @@ class Scout {
 
   static bool IsOpen(const Json& node) {
     const Json* unschedulable = json::FindPath(node, {"spec", "unschedulable"});
-    return IsReady(node) && (unschedulable == nullptr || *unschedulable != true);
+    return schemas::ConditionStatus(node, "Ready") == "True" &&
+           (unschedulable == nullptr || *unschedulable != true);
   }
 
   // The pods of all roles on empty nodes: the largest first, and of those with a choice last.

@@ -9,6 +9,7 @@
 #include "json/value.h"
 #include "kube/reflector.h"
 #include "schemas/names.h"
+#include "schemas/raw_objects.h"
 
 // AscendJobs under a scaling rule whose pods the watcher does not see. It finds instances by the
 // labels of pods, and ascend-operator copies none from a job to its pods (mind-cluster:
@@ -46,13 +47,8 @@ struct ScaledJobs {
 };
 
 bool HasEnded(const json::Value& job) {
-  const json::Value* conditions = json::FindPath(job, {"status", "conditions"});
-  if (!json::IsArray(conditions)) return false;
-  return std::any_of(conditions->begin(), conditions->end(), [](const json::Value& condition) {
-    const auto type = json::FindString(&condition, "type");
-    return (type == "Succeeded" || type == "Failed") &&
-           json::FindString(&condition, "status") == "True";
-  });
+  return schemas::ConditionStatus(job, "Succeeded") == "True" ||
+         schemas::ConditionStatus(job, "Failed") == "True";
 }
 
 void AddJob(const json::Value& object, ScaledJobs& found) {

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "doctor/context.h"
 #include "json/value.h"
+#include "schemas/raw_objects.h"
 
 namespace mindgate::doctor {
 namespace {
@@ -64,16 +65,6 @@ std::string WhyNotReady(const Json& pod) {
   return why;
 }
 
-bool IsReady(const Json& pod) {
-  const Json* conditions = json::FindPath(pod, {"status", "conditions"});
-  if (!json::IsArray(conditions)) return false;
-  for (const Json& condition : *conditions) {
-    if (json::TextAt(condition, {"type"}) == "Ready")
-      return json::TextAt(condition, {"status"}) == "True";
-  }
-  return false;
-}
-
 // What /readyz says of a replica that runs: the API server passes it on.
 std::string Readiness(Context& context, const std::string& ns, const std::string& pod) {
   // An error status comes with the text of the answer.
@@ -111,7 +102,8 @@ void CheckPods(Context& context, const std::string& ns, const Json& service) {
                         "write the name or number of the webhook's port as targetPort (https)");
   }
   for (const Json& pod : context.pods) {
-    if (IsReady(pod) || json::Find(json::Find(pod, "metadata"), "deletionTimestamp") != nullptr) {
+    if (schemas::ConditionStatus(pod, "Ready") == "True" ||
+        json::Find(json::Find(pod, "metadata"), "deletionTimestamp") != nullptr) {
       continue;
     }
     const std::string name = json::TextAt(pod, {"metadata", "name"});

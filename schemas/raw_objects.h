@@ -25,6 +25,26 @@ std::string ObjectName(const json::Value& object);
 // apimachinery/pkg/api/validation/objectmeta.go); of more the first counts.
 const json::Value* ControllerOf(const json::Value* metadata);
 
+// The condition of a type in status.conditions, whose items have types of their own; null pointer:
+// the object has none. Both are for trees of any kind.
+template <json::Tree T>
+const T* FindCondition(const T& object, std::string_view type) {
+  const T* conditions = json::FindPath(object, {"status", "conditions"});
+  if (!json::IsArray(conditions)) return nullptr;
+  for (const T& condition : *conditions) {
+    if (json::FindString(condition, "type") == type) return &condition;
+  }
+  return nullptr;
+}
+
+// Its status: "True", "False" or "Unknown"; nothing: the object has no such condition.
+template <json::Tree T>
+std::optional<std::string_view> ConditionStatus(const T& object, std::string_view type) {
+  const T* condition = FindCondition(object, type);
+  if (condition == nullptr) return std::nullopt;
+  return json::FindString(*condition, "status").value_or("");
+}
+
 // Where the gate of elastic scaling is in a pod's spec.schedulingGates; nothing: it has none, or
 // `gates` is null or not a list. The API server refuses a name that is there twice.
 std::optional<size_t> PlaceOfScalingGate(const json::Value* gates);

@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "schemas/names.h"
 #include "schemas/npu.h"
+#include "schemas/raw_objects.h"
 #include "watcher/scaling/pod.h"
 #include "watcher/scaling/pod_group.h"
 #include "what_if/inventory.h"
@@ -78,17 +79,13 @@ void AddNpus(const Value& pod, PodFacts& facts) {
 }
 
 void AddConditions(const Value& pod, PodFacts& facts) {
-  const Value* conditions = json::FindPath(pod, {"status", "conditions"});
-  if (!json::IsArray(conditions)) return;
-  for (const Value& condition : *conditions) {
-    const std::string type = json::TextAt(condition, {"type"});
-    const bool is_true = json::FindString(condition, "status") == "True";
-    if (type == "Ready") facts.ready = is_true;
-    // The API server writes one with this reason for a pod behind a gate.
-    if (type != "PodScheduled" || json::FindString(condition, "reason") == "SchedulingGated")
-      continue;
-    facts.scheduler_reported = true;
-    if (!is_true) facts.unscheduled = json::TextAt(condition, {"message"});
+  facts.ready = schemas::ConditionStatus(pod, "Ready") == "True";
+  const Value* scheduled = schemas::FindCondition(pod, "PodScheduled");
+  // The API server writes one with this reason for a pod behind a gate.
+  if (scheduled == nullptr || json::FindString(scheduled, "reason") == "SchedulingGated") return;
+  facts.scheduler_reported = true;
+  if (json::FindString(scheduled, "status") != "True") {
+    facts.unscheduled = json::TextAt(scheduled, {"message"});
   }
 }
 
@@ -171,15 +168,10 @@ GroupFacts GroupFactsOf(const Value& pod_group) {
   facts.queue = json::TextAt(pod_group, {"spec", "queue"});
   if (facts.queue.empty()) facts.queue = "default";
   facts.min_resources = AmountsOf(json::FindPath(pod_group, {"spec", "minResources"}));
-  const Value* conditions = json::FindPath(pod_group, {"status", "conditions"});
-  if (!json::IsArray(conditions)) return facts;
-  for (const Value& condition : *conditions) {
-    if (json::FindString(condition, "type") != "Unschedulable" ||
-        json::FindString(condition, "status") != "True") {
-      continue;
-    }
+  const Value* unschedulable = schemas::FindCondition(pod_group, "Unschedulable");
+  if (json::FindString(unschedulable, "status") == "True") {
     facts.condition =
-        json::TextAt(condition, {"reason"}) + ": " + json::TextAt(condition, {"message"});
+        json::TextAt(unschedulable, {"reason"}) + ": " + json::TextAt(unschedulable, {"message"});
   }
   return facts;
 }

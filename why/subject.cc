@@ -98,17 +98,10 @@ std::string FailureOf(Kind kind, const Value& object) {
     const std::string message = json::TextAt(object, {"status", "state", "message"});
     return phase + (message.empty() ? "" : ": " + message);
   }
-  const Value* conditions = json::FindPath(object, {"status", "conditions"});
-  if (!json::IsArray(conditions)) return "";
-  for (const Value& condition : *conditions) {
-    if (json::FindString(condition, "type") != "Failed" ||
-        json::FindString(condition, "status") != "True") {
-      continue;
-    }
-    const std::string message = json::TextAt(condition, {"message"});
-    return json::TextAt(condition, {"reason"}) + (message.empty() ? "" : ": " + message);
-  }
-  return "";
+  const Value* failed = schemas::FindCondition(object, "Failed");
+  if (json::FindString(failed, "status") != "True") return "";
+  const std::string message = json::TextAt(failed, {"message"});
+  return json::TextAt(failed, {"reason"}) + (message.empty() ? "" : ": " + message);
 }
 
 }  // namespace

@@ -8,7 +8,6 @@
 #include "schemas/names.h"
 #include "schemas/npu.h"
 #include "schemas/raw_objects.h"
-#include "watcher/frame/conditions.h"
 
 namespace mindgate::watcher {
 namespace {
@@ -43,7 +42,7 @@ int32_t CountNpus(const Value* resources) {
 }  // namespace
 
 bool IsReady(const Value& node) {
-  return ConditionStatus(node, "Ready").value_or("True") == "True";
+  return schemas::ConditionStatus(node, "Ready").value_or("True") == "True";
 }
 
 std::string SerialNumberOf(const Value& node) {

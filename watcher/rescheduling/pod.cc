@@ -9,7 +9,6 @@
 #include "json/value.h"
 #include "schemas/names.h"
 #include "schemas/raw_objects.h"
-#include "watcher/frame/conditions.h"
 
 namespace mindgate::watcher::rescheduling {
 namespace {
@@ -103,7 +102,7 @@ bool HasFailedContainer(const Value& pod) {
   });
 }
 
-bool IsBound(const Value& pod) { return ConditionStatus(pod, "PodScheduled") == "True"; }
+bool IsBound(const Value& pod) { return schemas::ConditionStatus(pod, "PodScheduled") == "True"; }
 
 PodPtr PodReader::Read(const Value& pod) {
   const Value* metadata = json::Find(pod, "metadata");
@@ -139,7 +138,7 @@ PodPtr PodReader::Read(const Value& pod) {
   const Value* gates = json::FindPath(pod, {"spec", "schedulingGates"});
   state->gated = json::IsArray(gates) && gates->begin() != gates->end();
   state->bound = IsBound(pod);
-  state->ready = ConditionStatus(pod, "Ready") == "True";
+  state->ready = schemas::ConditionStatus(pod, "Ready") == "True";
   return state;
 }
 
