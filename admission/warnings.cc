@@ -2,19 +2,12 @@
 
 #include "admission/admit.h"
 #include "admission/existing.h"
+#include "base/text.h"
 
 namespace mindgate::admission {
 namespace {
 
 constexpr std::string_view kEllipsis = "...";
-
-// Control characters would make the API server drop the whole warning.
-std::string OneLine(std::string text) {
-  std::replace_if(
-      text.begin(), text.end(),
-      [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }, ' ');
-  return text;
-}
 
 std::string Cut(std::string text, size_t limit) {
   if (text.size() <= limit) return text;
@@ -29,6 +22,7 @@ std::string Cut(std::string text, size_t limit) {
 
 // What is cut of a long message is never that it was so before.
 std::string WarningOf(const policies::Finding& finding) {
+  // Control characters would make the API server drop the whole warning.
   std::string text = OneLine(policies::TitleOf(*finding.rule) + ": " + finding.message);
   if (!finding.existed) return Cut(std::move(text), kMaxWarning);
   text.resize(text.size() - kExisted.size());

@@ -220,6 +220,19 @@ std::string Cut(std::string text, size_t most) {
   return text;
 }
 
+std::string OneLine(std::string text) {
+  std::replace_if(
+      text.begin(), text.end(),
+      [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }, ' ');
+  return text;
+}
+
+std::string Padded(std::string_view text, size_t width) {
+  std::string out(text);
+  if (out.size() < width) out.resize(width, ' ');
+  return out;
+}
+
 bool IsDns1123Label(std::string_view text) {
   if (text.empty() || text.size() > 63) return false;
   if (!IsLowerAlphanumeric(text.front()) || !IsLowerAlphanumeric(text.back())) return false;

@@ -81,6 +81,12 @@ std::string Quote(std::string_view text);
 // The longest beginning of at most `most` bytes that ends with a whole character of UTF-8.
 std::string Cut(std::string text, size_t most);
 
+// The text with a space for each control character.
+std::string OneLine(std::string text);
+
+// The text padded with spaces to a width, in bytes.
+std::string Padded(std::string_view text, size_t width);
+
 // RFC 1123 label: lower-case alphanumerics and '-', at most 63, alphanumeric at both ends.
 bool IsDns1123Label(std::string_view text);
 

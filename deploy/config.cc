@@ -15,12 +15,6 @@ namespace {
 
 using json::Json;
 
-json::Issues OneIssue(json::Issue issue) {
-  json::Issues issues;
-  issues.Add(std::move(issue));
-  return issues;
-}
-
 const Type<Application>& TableOf(Framework framework) {
   switch (framework) {
     case Framework::kAibrix:
@@ -132,16 +126,16 @@ tl::expected<Configuration, json::Issues> ReadConfiguration(Json document,
 tl::expected<Configuration, json::Issues> ReadConfiguration(std::string_view text,
                                                             std::string_view fallback) {
   auto documents = json::DecodeCoreYaml(text);
-  if (!documents) return tl::unexpected(OneIssue(std::move(documents.error())));
+  if (!documents) return tl::unexpected(json::Issues(std::move(documents.error())));
   if (documents->empty()) {
-    return tl::unexpected(OneIssue(
+    return tl::unexpected(json::Issues(
         {{}, "", "the file is empty", "`mindgate deploy --init ome` writes one to start from"}));
   }
   if (documents->size() > 1) {
-    return tl::unexpected(OneIssue({{(*documents)[1].line, 1},
-                                    "",
-                                    "a configuration holds one application",
-                                    "write the second one into a file of its own"}));
+    return tl::unexpected(json::Issues({{(*documents)[1].line, 1},
+                                        "",
+                                        "a configuration holds one application",
+                                        "write the second one into a file of its own"}));
   }
   json::YamlDocument& document = documents->front();
   return ReadConfiguration(std::move(document.value), std::move(document.positions), fallback);

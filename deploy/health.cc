@@ -14,14 +14,11 @@ namespace mindgate::deploy {
 namespace {
 
 using json::FindPath;
+using json::TextAt;
 
 int64_t NumberAt(const Json& object, std::initializer_list<std::string_view> path,
                  int64_t otherwise) {
   return json::AsInt(FindPath(object, path)).value_or(otherwise);
-}
-
-std::string TextAt(const Json& object, std::initializer_list<std::string_view> path) {
-  return std::string(json::AsString(FindPath(object, path)).value_or(""));
 }
 
 const Json& ListAt(const Json& object, std::initializer_list<std::string_view> path) {

@@ -2,6 +2,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace mindgate::json {
@@ -26,6 +27,9 @@ struct Issue {
 class Issues {
  public:
   static constexpr size_t kMax = 50;
+
+  Issues() = default;
+  explicit Issues(Issue only) { Add(std::move(only)); }
 
   void Add(Issue issue);
   void Append(const Issues& other);

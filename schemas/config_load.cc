@@ -8,16 +8,6 @@
 #include "schemas/config_table.h"
 
 namespace mindgate::schemas {
-namespace {
-
-json::Issues OneIssue(json::Issue issue) {
-  json::Issues issues;
-  issues.Add(std::move(issue));
-  return issues;
-}
-
-}  // namespace
-
 std::string HashText(std::string_view text) {
   uint64_t hash = 0xcbf29ce484222325;
   for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
@@ -29,12 +19,12 @@ std::string HashText(std::string_view text) {
 tl::expected<Config, json::Issues> LoadConfig(std::string_view text, const KnownNames& known,
                                               json::Issues* warnings) {
   auto documents = json::DecodeYaml(text);
-  if (!documents) return tl::unexpected(OneIssue(std::move(documents.error())));
+  if (!documents) return tl::unexpected(json::Issues(std::move(documents.error())));
   if (documents->size() > 1) {
-    return tl::unexpected(OneIssue({{(*documents)[1].line, 1},
-                                    "",
-                                    "a configuration file holds only one document",
-                                    "remove the line of three dashes, or this document"}));
+    return tl::unexpected(json::Issues({{(*documents)[1].line, 1},
+                                        "",
+                                        "a configuration file holds only one document",
+                                        "remove the line of three dashes, or this document"}));
   }
   Config config;
   if (!documents->empty()) {

@@ -4,6 +4,7 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
+#include "base/text.h"
 #include "base/time.h"
 
 namespace mindgate::simulation {
@@ -26,12 +27,6 @@ static_assert(kEvents.size() == static_cast<size_t>(EventKind::kStopped) + 1);
 constexpr std::array kSpans =
     std::to_array<std::string_view>({"held", "no room", "starting", "running", "ending"});
 static_assert(kSpans.size() == static_cast<size_t>(Span::State::kEnding) + 1);
-
-std::string ToTheLeft(std::string_view text, size_t width) {
-  std::string out(text);
-  if (out.size() < width) out.resize(width, ' ');
-  return out;
-}
 
 std::string ToTheRight(const std::string& text, size_t width) {
   return std::string(width - std::min(width, text.size()), ' ') + text;
@@ -78,8 +73,8 @@ std::string TimelineText(const std::string& title, const Playback& playback) {
   std::string text = title + "\n";
   for (const Event& event : playback.events) {
     text += "  " + ToTheRight(FormatDuration(event.at), time_width) + "  " +
-            ToTheLeft(EventName(event.kind), name_width) + "  " +
-            ToTheLeft(event.subject, subject_width) + "  " + event.reason + "\n";
+            Padded(EventName(event.kind), name_width) + "  " +
+            Padded(event.subject, subject_width) + "  " + event.reason + "\n";
   }
   text += "after " + FormatDuration(playback.end) + "\n";
   size_t service_width = 0;
@@ -89,7 +84,7 @@ std::string TimelineText(const std::string& title, const Playback& playback) {
     }
   }
   for (const ServiceEnd& service : playback.services) {
-    text += "  " + ToTheLeft(service.job_id, service_width) + "  " + EndText(service) + "\n";
+    text += "  " + Padded(service.job_id, service_width) + "  " + EndText(service) + "\n";
   }
   for (const JobEnd& job : playback.jobs) {
     text += "  " + job.job + "  " + std::to_string(job.running) + " of " +

@@ -38,20 +38,11 @@ using watcher::rescheduling::Task;
 // A PodGroup, by namespace and name.
 using GroupKey = std::pair<std::string, std::string>;
 
-// Of a map, the entries that decide about faults.
-JobMetadata::Map MapOf(const Value* object, std::span<const std::string_view> keys) {
-  JobMetadata::Map map;
-  for (const std::string_view key : keys) {
-    if (const auto text = json::FindString(object, key)) map.emplace(key, *text);
-  }
-  return map;
-}
-
 JobMetadata::Map FaultLabelsOf(const Value* metadata) {
-  return MapOf(json::Find(metadata, "labels"), kFaultLabels);
+  return JobMetadata::Choose(json::Find(metadata, "labels"), kFaultLabels);
 }
 JobMetadata::Map FaultAnnotationsOf(const Value* metadata) {
-  return MapOf(json::Find(metadata, "annotations"), kFaultAnnotations);
+  return JobMetadata::Choose(json::Find(metadata, "annotations"), kFaultAnnotations);
 }
 
 Task TaskOf(const Value& pod) {

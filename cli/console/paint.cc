@@ -29,12 +29,6 @@ std::string_view CodeOf(Color color) {
 
 }  // namespace
 
-std::string Padded(std::string_view text, size_t width) {
-  std::string out(text);
-  if (out.size() < width) out.resize(width, ' ');
-  return out;
-}
-
 Paint::Paint(ColorMode mode, bool is_terminal)
     : on_(mode == ColorMode::kAlways ||
           (mode == ColorMode::kAuto && is_terminal && !IsUnwanted())) {}

@@ -5,9 +5,6 @@
 
 namespace mindgate::cli {
 
-// The text padded with spaces to a width.
-std::string Padded(std::string_view text, size_t width);
-
 enum class ColorMode { kAuto, kAlways, kNever };
 
 enum class Color { kRed, kGreen, kYellow, kCyan, kBold };

@@ -9,6 +9,7 @@
 #include "admission/policy_files.h"
 #include "base/clock.h"
 #include "base/problem.h"
+#include "base/text.h"
 #include "cli/console/commands.h"
 #include "cli/console/connection.h"
 #include "cli/console/flags.h"

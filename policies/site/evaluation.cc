@@ -14,12 +14,8 @@ constexpr size_t kLongestMessage = 5 * 1024;
 constexpr size_t kLongestAnnotation = 1024;
 constexpr size_t kLongestQuoted = 200;
 
-std::string OneLine(std::string_view text) {
-  std::string line(Trim(text));
-  std::replace_if(
-      line.begin(), line.end(),
-      [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }, ' ');
-  return Cut(std::move(line), kLongestQuoted);
+std::string InBackticks(const std::string& text) {
+  return "`" + Cut(OneLine(std::string(Trim(text))), kLongestQuoted) + "`";
 }
 
 // Messages of findings have no full stop at their end.
@@ -143,7 +139,7 @@ void Evaluation::Validate(const SitePolicy::Validation& validation,
   const auto value = Evaluate(validation.expression);
   if (value && value->is_true()) return;
   if (!value || !value->is_false()) {
-    FailAt(validation.expression, "`" + OneLine(written.expression.text) + "`",
+    FailAt(validation.expression, InBackticks(written.expression.text),
            value ? json::Issue{{}, "", "it is not a bool", ""} : value.error());
     return;
   }
@@ -167,7 +163,7 @@ std::string Evaluation::MessageOf(const SitePolicy::Validation& validation,
   }
   const std::string_view message = Trim(written.message);
   if (!message.empty()) return std::string(message);
-  return "this does not hold: `" + OneLine(written.expression.text) + "`";
+  return "this does not hold: " + InBackticks(written.expression.text);
 }
 
 void Evaluation::Annotate() {

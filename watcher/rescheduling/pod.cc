@@ -30,15 +30,6 @@ constexpr std::array<std::string_view, 5> kOwnAnnotations = {
     schemas::kAscendReal, schemas::kRankIndex, schemas::kSuperPodRank, schemas::kNeedVolcanoOpe,
     schemas::kPodGroupAnnotation};
 
-template <size_t N>
-JobMetadata::Map Chosen(const Value* object, const std::array<std::string_view, N>& keys) {
-  JobMetadata::Map map;
-  for (const std::string_view key : keys) {
-    if (const auto text = json::FindString(object, key)) map.emplace(key, *text);
-  }
-  return map;
-}
-
 std::vector<json::Projection::Path> MetadataFields() {
   std::vector<json::Projection::Path> fields;
   for (const std::string_view label : kLabels) {
@@ -81,8 +72,8 @@ std::vector<json::Projection::Path> PodGroupFields() {
 }
 
 Metadata MetadataOf(const Value* metadata) {
-  return {Chosen(json::Find(metadata, "labels"), kLabels),
-          Chosen(json::Find(metadata, "annotations"), kAnnotations)};
+  return {JobMetadata::Choose(json::Find(metadata, "labels"), kLabels),
+          JobMetadata::Choose(json::Find(metadata, "annotations"), kAnnotations)};
 }
 
 bool IsDisabled(const Metadata& metadata) {

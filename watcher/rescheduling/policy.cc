@@ -58,6 +58,15 @@ int64_t LevelPods(std::string_view policy, std::string_view levels) {
 
 }  // namespace
 
+JobMetadata::Map JobMetadata::Choose(const json::Value* map,
+                                     std::span<const std::string_view> keys) {
+  Map chosen;
+  for (const std::string_view key : keys) {
+    if (const auto text = json::FindString(map, key)) chosen.emplace(key, *text);
+  }
+  return chosen;
+}
+
 void JobMetadata::AddLabels(const Map& labels) {
   for (const auto& [key, value] : labels) {
     const auto [there, is_new] = labels_.try_emplace(key, value);

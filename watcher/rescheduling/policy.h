@@ -2,8 +2,11 @@
 
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
+
+#include "json/value.h"
 
 namespace mindgate::watcher::rescheduling {
 
@@ -70,6 +73,9 @@ struct FaultPolicy {
 class JobMetadata {
  public:
   using Map = std::map<std::string, std::string, std::less<>>;
+
+  // The entries of an object's labels or annotations (null pointer: it has none) with these keys.
+  static Map Choose(const json::Value* map, std::span<const std::string_view> keys);
 
   // Of the PodGroup and of each pod. Values of one label that differ by more than their case are
   // joined with '|', and then match nothing.
