@@ -222,5 +222,24 @@ TEST(IsDns1123Label, FollowsTheRfc) {
   EXPECT_FALSE(IsDns1123Label(std::string(64, 'a')));
 }
 
+TEST(OneLine, HasSpacesForControlCharacters) {
+  const std::pair<std::string, std::string> cases[] = {
+      {"", ""},
+      {"plain text", "plain text"},
+      {"a\nb\r\nc\td", "a b  c d"},
+      {std::string("a\0b", 3), "a b"},
+      {"\x1B[31m\x7F", " [31m "},
+      {"\xE6\x95\xB0", "\xE6\x95\xB0"},  // not bytes of characters
+  };
+  for (const auto& [text, want] : cases) EXPECT_EQ(OneLine(text), want) << Quote(text);
+}
+
+TEST(Padded, FillsUpToTheWidth) {
+  EXPECT_EQ(Padded("", 2), "  ");
+  EXPECT_EQ(Padded("ab", 4), "ab  ");
+  EXPECT_EQ(Padded("abcd", 4), "abcd");
+  EXPECT_EQ(Padded("abcde", 4), "abcde");
+}
+
 }  // namespace
 }  // namespace mindgate

@@ -130,5 +130,13 @@ TEST(Render, NamesACharacterThatOnlyLooksRight) {
   EXPECT_EQ(LookalikeHint(Issue{{}, "", "wrong", ""}, text), "");
 }
 
+TEST(PlaceText, LeavesOutWhatIsUnknown) {
+  EXPECT_EQ(PlaceText("a.yaml", {3, 7}), "a.yaml:3:7");
+  EXPECT_EQ(PlaceText("a.yaml", {3, 0}), "a.yaml:3");
+  EXPECT_EQ(PlaceText("a.yaml", {0, 7}), "a.yaml");
+  EXPECT_EQ(PlaceText("a.yaml", {}), "a.yaml");
+  EXPECT_EQ(LineText({3, 7}), "line 3, column 7");
+}
+
 }  // namespace
 }  // namespace mindgate::json

@@ -38,5 +38,39 @@ TEST(ControllerOf, IsTheOwnerThatSaysSo) {
   EXPECT_EQ(ControllerOf(nullptr), nullptr);
 }
 
+TEST(ConditionStatus, IsThatOfTheConditionOfItsType) {
+  const auto with = [](Json conditions) {
+    return Json{{"status", {{"conditions", std::move(conditions)}}}};
+  };
+  const Json ready = {{"type", "Ready"}, {"status", "True"}};
+  const Json placed = {{"type", "PodScheduled"}, {"status", "False"}, {"reason", "Gated"}};
+  const struct {
+    Json object;
+    const char* type;
+    const char* want;  // "none": there is no such condition
+  } cases[] = {
+      {with({placed, ready}), "Ready", "True"},
+      {with({placed, ready}), "PodScheduled", "False"},
+      {with({placed, ready}), "ready", "none"},
+      {with(Json::array({nullptr, "Ready", 1, ready})), "Ready", "True"},
+      {with({{{"type", "Ready"}}}), "Ready", ""},
+      {with({{{"type", "Ready"}, {"status", true}}}), "Ready", ""},
+      {with(Json::array()), "Ready", "none"},
+      {with(ready), "Ready", "none"},
+      {with(nullptr), "Ready", "none"},
+      {{{"status", "Ready"}}, "Ready", "none"},
+      {Json::object(), "Ready", "none"},
+      {Json("text"), "Ready", "none"},
+  };
+  for (const auto& [object, type, want] : cases) {
+    const json::Document document(object);
+    EXPECT_EQ(ConditionStatus(document.root(), type).value_or("none"), want) << object;
+    EXPECT_EQ(ConditionStatus(object, type).value_or("none"), want) << object;
+  }
+  const Json object = with({placed});
+  EXPECT_EQ(*FindCondition(object, "PodScheduled"), placed);
+  EXPECT_EQ(FindCondition(object, "Ready"), nullptr);
+}
+
 }  // namespace
 }  // namespace mindgate::schemas
