@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "doctor/context.h"
 #include "json/value.h"
-#include "schemas/kinds.h"
+#include "schemas/all_kinds.h"
 
 namespace mindgate::doctor {
 namespace {
@@ -60,14 +60,6 @@ std::string ControlledBy(const Rules& rules, const std::vector<const schemas::Ki
         (kinds.empty() ? "" : ", ") + std::string(kind->plural) + "." + std::string(kind->group);
   }
   return kinds;
-}
-
-// Built in, and of mindgate.yaml where it is known.
-std::vector<const schemas::KindInfo*> AllKinds(const schemas::SiteKinds& site) {
-  std::vector<const schemas::KindInfo*> all;
-  for (const schemas::KindInfo& kind : schemas::kKinds) all.push_back(&kind);
-  for (size_t i = 0; i < site.size(); ++i) all.push_back(&site.info(i));
-  return all;
 }
 
 // By namespace and name. The rules live as long as `roles`.

@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "base/time.h"
+#include "schemas/all_kinds.h"
 #include "schemas/names.h"
 
 namespace mindgate::schemas {
@@ -39,20 +40,6 @@ Type<std::string> Pattern(const Type<std::string>& type) {
                   "write a name, or the beginning of names followed by *");
     }
     return pattern;
-  });
-}
-
-Type<std::string> KindPattern() {
-  return Parsed<std::string>(Text(), [](std::string kind, const Field& field) {
-    std::vector<std::string_view> names;
-    for (int i = 0; i < kKindCount; ++i) names.push_back(KindName(static_cast<Kind>(i)));
-    const auto matches = [&kind](std::string_view name) { return MatchesPattern(kind, name); };
-    if (!kind.empty() && std::none_of(names.begin(), names.end(), matches)) {
-      const auto near = NearestOf(kind, names);
-      field.Fault(Quote(kind) + " is not a kind that rules check",
-                  near ? "did you mean " + Quote(*near) + "?" : "");
-    }
-    return kind;
   });
 }
 
@@ -290,8 +277,9 @@ Type<Exception> ExceptionTable(const KnownNames& known) {
        {"namespace",
         "Only in this namespace; a * at the end matches every ending. Left out, in all namespaces.",
         &Exception::ns, Pattern(Text())},
-       {"kind", "Only objects of this kind. Left out, objects of every kind.", &Exception::kind,
-        KindPattern()},
+       {"kind",
+        "Only objects of this kind, built in or under kinds. Left out, objects of every kind.",
+        &Exception::kind, Text()},
        {"name",
         "Only the object of this name; a * at the end matches every ending, and what the API "
         "server appends to a generateName. Left out, every object.",
@@ -364,7 +352,7 @@ Type<NpuResourceRow> NpuResourceTable() {
 }
 
 // An override that an earlier one hides would have no effect.
-void CheckOverrides(Config& config, const Field& field) {
+void CheckOverrides(const Config& config, const Field& field) {
   for (auto late = config.namespaces.begin(); late != config.namespaces.end(); ++late) {
     // A prefix pattern that matches the pattern's own text matches all that it matches.
     const auto early = std::find_if(
@@ -377,6 +365,40 @@ void CheckOverrides(Config& config, const Field& field) {
                             " above it matches the same namespaces",
                         "move it up, or merge the two");
   }
+}
+
+// "add {use: ray} under kinds" for a kind that mindgate describes but that is not switched on.
+std::string HowToUse(std::string_view kind) {
+  for (const ShippedKinds& shipped : AllShippedKinds()) {
+    for (const SiteKind& each : ShippedKindsNamed(shipped.name)) {
+      if (each.kind == kind) return "add {use: " + std::string(shipped.name) + "} under kinds";
+    }
+  }
+  return "";
+}
+
+// Which kinds there are is known once the whole file is read.
+void CheckExceptionKinds(const Config& config, const Field& field) {
+  const Json* const kinds = json::Find(field.value, "kinds");
+  const bool refused = json::IsArray(kinds) && !kinds->empty() && config.kinds.empty();
+  if (refused) return;  // what it would add is not known
+  std::vector<std::string_view> names;
+  for (const KindInfo* info : AllKinds(config.kinds)) names.push_back(info->name);
+  for (size_t i = 0; i < config.exceptions.size(); ++i) {
+    const std::string& kind = config.exceptions[i].kind;
+    const auto matches = [&kind](std::string_view name) { return MatchesPattern(kind, name); };
+    if (kind.empty() || std::any_of(names.begin(), names.end(), matches)) continue;
+    std::string hint = HowToUse(kind);
+    const auto near = NearestOf(kind, names);
+    if (hint.empty() && near) hint = "did you mean " + Quote(*near) + "?";
+    field.reading.Fault(Child(Child(Child(field.path, "exceptions"), i), "kind"),
+                        Quote(kind) + " is not a kind that rules check", std::move(hint));
+  }
+}
+
+void CheckConfig(Config& config, const Field& field) {
+  CheckOverrides(config, field);
+  CheckExceptionKinds(config, field);
 }
 
 }  // namespace
@@ -578,7 +600,7 @@ Type<Config> ConfigTable(const KnownNames& known) {
           [](Config& config, SiteKinds kinds, const Field&) { config.kinds = std::move(kinds); },
           OrderedJson::array(), {.example = R"([{"use": "ray"}])"}),
   };
-  return Object<Config>(std::move(keys), CheckOverrides).OrNull();
+  return Object<Config>(std::move(keys), CheckConfig).OrNull();
 }
 
 }  // namespace mindgate::schemas

@@ -101,6 +101,23 @@ TEST(KindsOfASite, WhatTheyMakeIsLeftAlone) {
   EXPECT_TRUE(admission::Admit(CreationOf(pod.root()), config).patch.empty());
 }
 
+TEST(KindsOfASite, ExceptionsNameThem) {
+  const json::Document object = YamlDocument(
+      "{apiVersion: ray.io/v1, kind: RayCluster, metadata: {name: r}, spec: {headGroupSpec: "
+      "{template: {metadata: {labels: {fault-scheduling: forced}}, spec: {containers: [{name: a, "
+      "resources: {limits: {huawei.com/Ascend910: 8}}}]}}}}}");
+  schemas::Config config;
+  config.kinds = schemas::SiteKinds(schemas::ShippedKindsNamed("ray"));
+  const auto outcome = [&](const std::string& kind) {
+    config.exceptions = {
+        {.rules = {"MG050"}, .ns = {}, .kind = kind, .name = {}, .owner = "o", .reason = "r"}};
+    return admission::Admit(CreationOf(object.root()), config).outcome;
+  };
+  EXPECT_EQ(outcome("RayCluster"), admission::Outcome::kAdmitted);
+  EXPECT_EQ(outcome("Ray*"), admission::Outcome::kAdmitted);
+  EXPECT_EQ(outcome("RayJob"), admission::Outcome::kDenied);
+}
+
 // A template that cannot change gets back what was injected, and no more.
 TEST(KindsOfASite, AFrozenTemplateIsNotInjectedLater) {
   schemas::Config config;

@@ -59,6 +59,16 @@ TEST(LoadConfig, TextWithoutContentGivesTheDefaults) {
   }
 }
 
+TEST(LoadConfig, ExceptionsAreForKindsOfTheSiteToo) {
+  for (const char* kind : {"RayCluster", "Ray*", "Deployment", "*"}) {
+    const Config config =
+        Load("exceptions: [{rules: [MG001], kind: \"" + std::string(kind) +
+             "\", owner: o, reason: r, expires: 2026-01-01}]\nkinds: [{use: ray}]\n");
+    ASSERT_EQ(config.exceptions.size(), 1u) << kind;
+    EXPECT_EQ(config.exceptions[0].kind, kind);
+  }
+}
+
 TEST(LoadConfig, EveryKey) {
   const std::string text = R"(
 scheduler: volcano-2
@@ -304,6 +314,22 @@ TEST(LoadConfig, WhatWouldHaveNoEffectIsAFault) {
        "1:23 exceptions[0].rules[0]: unknown rule \"MG051\" (did you mean \"MG001\"?)"},
       {"exceptions: [{rules: [MG001], kind: Deploy, owner: o, reason: r, expires: 2026-01-01}]",
        "1:37 exceptions[0].kind: \"Deploy\" is not a kind that rules check"},
+      {"exceptions: [{rules: [MG001], kind: Deploymnt, owner: o, reason: r, expires: 2026-01-01}]",
+       "1:37 exceptions[0].kind: \"Deploymnt\" is not a kind that rules check (did you mean "
+       "\"Deployment\"?)"},
+      {"exceptions: [{rules: [MG001], kind: RayCluster, owner: o, reason: r, expires: "
+       "2026-01-01}]",
+       "1:37 exceptions[0].kind: \"RayCluster\" is not a kind that rules check (add {use: ray} "
+       "under kinds)"},
+      {"{exceptions: [{rules: [MG001], kind: RayClustr, owner: o, reason: r, expires: "
+       "2026-01-01}], kinds: [{use: ray}]}",
+       "1:38 exceptions[0].kind: \"RayClustr\" is not a kind that rules check (did you mean "
+       "\"RayCluster\"?)"},
+      // With a fault in kinds nobody can know which they are.
+      {"{exceptions: [{rules: [MG001], kind: RayClustr, owner: o, reason: r, expires: "
+       "2026-01-01}], kinds: [{use: rai}]}",
+       "1:108 kinds[0].use: \"rai\" is not allowed here: must be \"ray\", \"kubeflow\", "
+       "\"jobset\", \"kthena\", \"kserve\" or \"kruise\""},
       {"exceptions: [{rules: [MG001], owner: o, reason: r, expires: 2026-13-01}]",
        "1:61 exceptions[0].expires: \"2026-13-01\" is not a date (write a day (2026-12-31) or a "
        "time "

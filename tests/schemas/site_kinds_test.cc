@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "schemas/all_kinds.h"
 #include "support/objects.h"
 
 namespace mindgate::schemas {
@@ -87,6 +88,28 @@ TEST(SiteKinds, MakeWhatTheirRowSays) {
   for (const Case& c : cases) {
     EXPECT_EQ(Makes(c.group, c.owner, c.made, site), c.want) << c.owner << " " << c.made.name;
   }
+}
+
+TEST(SiteKinds, StandBehindTheBuiltInOnes) {
+  const auto names = [](const SiteKinds& site) {
+    std::vector<std::string> all;
+    for (const KindInfo* info : AllKinds(site)) all.push_back(NameOf(info));
+    return all;
+  };
+  std::vector<std::string> want = names(SiteKinds());
+  EXPECT_EQ(want.size(), static_cast<size_t>(kKindCount));
+  want.insert(want.end(), {"ray.io RayCluster", "ray.io RayJob", "ray.io RayService"});
+  EXPECT_EQ(names(Ray()), want);
+}
+
+TEST(SiteKinds, SomeOfThemAreKept) {
+  const SiteKinds ray = Ray();
+  const SiteKinds kept = Only(ray, [](const KindInfo& info) { return info.name != "RayJob"; });
+  EXPECT_EQ(kept.size(), 2u);
+  EXPECT_EQ(NameOf(kept.Find("ray.io", "RayService")), "ray.io RayService");
+  EXPECT_EQ(kept.Find("ray.io", "RayJob"), nullptr);
+  EXPECT_EQ(Only(ray, [](const KindInfo&) { return true; }), ray);
+  EXPECT_TRUE(Only(ray, [](const KindInfo&) { return false; }).empty());
 }
 
 TEST(SiteKinds, CopiesAreEqualAndShareTheirRows) {
