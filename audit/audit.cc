@@ -11,6 +11,7 @@
 #include "json/decode.h"
 #include "kube/label_selector.h"
 #include "offline/decide.h"
+#include "schemas/all_kinds.h"
 #include "schemas/raw_objects.h"
 #include "schemas/workload.h"
 #include "what_if/snapshot_fields.h"
@@ -75,10 +76,9 @@ class Auditor {
       if (info != nullptr) Judge(*info, *reference.object);
     }
     // All kinds, since those that are not asked for may own what is.
-    for (const KindInfo& info : schemas::kKinds) {
-      if (!read_.Has(info.kind)) ReadAndJudge(info);
+    for (const KindInfo* info : schemas::AllKinds(config_.kinds)) {
+      if (!read_.Has(info->kind)) ReadAndJudge(*info);
     }
-    for (size_t i = 0; i < config_.kinds.size(); ++i) ReadAndJudge(config_.kinds.info(i));
     audit_.counts = tally_.counts;
     audit_.ended = tally_.ended;
     if (snapshot != nullptr) Suppose(*snapshot, step);
@@ -145,8 +145,12 @@ class Auditor {
     }
   }
 
-  bool IsWanted(Kind kind, const Value& object) const {
-    if (!options_.kinds.Has(kind)) return false;
+  bool IsWanted(const KindInfo& info, const Value& object) const {
+    const bool is_asked_for =
+        std::any_of(options_.kinds.begin(), options_.kinds.end(), [&info](const KindInfo* asked) {
+          return asked->name == info.name && asked->group == info.group;
+        });
+    if (!options_.kinds.empty() && !is_asked_for) return false;
     if (options_.selector.is_null()) return true;
     const Value* labels = json::FindPath(object, {"metadata", "labels"});
     const json::Json tree = labels == nullptr ? json::Json() : json::TreeOf(*labels);
@@ -165,7 +169,7 @@ class Auditor {
       }
       return;
     }
-    if (!IsWanted(kind, object)) return;
+    if (!IsWanted(info, object)) return;
     if (HasEnded(kind, object)) {
       ++tally_.ended;
       return;

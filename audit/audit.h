@@ -22,9 +22,9 @@ namespace mindgate::audit {
 
 struct AuditOptions {
   std::string ns{};  // empty: all namespaces, and objects that are in none
-  schemas::KindSet kinds = schemas::kEveryKind;
-  json::Json selector{};  // of labels (kube/label_selector.h); null: all
-  bool strict = false;    // warnings deny
+  std::vector<const schemas::KindInfo*> kinds{};  // of these alone; empty: of all
+  json::Json selector{};                          // of labels (kube/label_selector.h); null: all
+  bool strict = false;                            // warnings deny
   Time now{};
 };
 

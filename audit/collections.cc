@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "schemas/all_kinds.h"
 #include "schemas/names.h"
 #include "schemas/raw_objects.h"
 #include "schemas/workload.h"
@@ -75,9 +76,9 @@ std::vector<ReferenceCollection> ReferenceCollections() {
   return collections;
 }
 
-std::vector<kube::Resource> AllCollections() {
+std::vector<kube::Resource> AllCollections(const schemas::SiteKinds& site) {
   std::vector<kube::Resource> all = {kube::resources::kNamespaces};
-  for (const KindInfo& info : schemas::kKinds) all.push_back(ResourceOf(info));
+  for (const KindInfo* info : schemas::AllKinds(site)) all.push_back(ResourceOf(*info));
   for (kube::Resource& resource : OtherReferences()) all.push_back(std::move(resource));
   return all;
 }
@@ -86,25 +87,25 @@ bool IsReference(const Value& object) {
   return schemas::KindOf(object) != Kind::kConfigMap || schemas::BuildView(object).has_value();
 }
 
-schemas::KindSet KindsNamed(std::string_view name) {
+std::vector<const KindInfo*> KindsNamed(std::string_view name, const schemas::SiteKinds& site) {
   const std::string word = ToLower(name);
-  schemas::KindSet kinds;
-  for (const KindInfo& info : schemas::kKinds) {
-    const std::string plural(info.plural);
-    if (word == plural || word == ToLower(info.name) ||
-        word == plural + "." + std::string(info.group)) {
-      kinds = kinds | schemas::KindSet{info.kind};
+  std::vector<const KindInfo*> kinds;
+  for (const KindInfo* info : schemas::AllKinds(site)) {
+    const std::string plural(info->plural);
+    if (word == plural || word == ToLower(info->name) ||
+        word == plural + "." + std::string(info->group)) {
+      kinds.push_back(info);
     }
   }
   for (const auto& [short_name, kind] : kShortNames) {
-    if (word == short_name) kinds = kinds | schemas::KindSet{kind};
+    if (word == short_name) kinds.push_back(&schemas::InfoOf(kind));
   }
   return kinds;
 }
 
-std::vector<std::string> KindNames() {
+std::vector<std::string> KindNames(const schemas::SiteKinds& site) {
   std::vector<std::string> names;
-  for (const KindInfo& info : schemas::kKinds) names.emplace_back(info.plural);
+  for (const KindInfo* info : schemas::AllKinds(site)) names.emplace_back(info->plural);
   std::sort(names.begin(), names.end());
   names.erase(std::unique(names.begin(), names.end()), names.end());
   return names;

@@ -26,18 +26,20 @@ std::vector<ReferenceCollection> ReferenceCollections();
 
 // Namespaces, the collections of all kinds that hold pods, and of all that ReferenceCollections
 // has: what a snapshot with workloads keeps.
-std::vector<kube::Resource> AllCollections();
+std::vector<kube::Resource> AllCollections(const schemas::SiteKinds& site = {});
 
 // Whether a rule can read it beside another object: of ConfigMaps those with a scaling rule or a
 // rank table, of all others every one.
 bool IsReference(const json::Value& object);
 
-// The kinds that a user names, as kubectl takes them, in any case: "deployments", "deployment",
-// "Deployment", "deployments.apps", "lws". Several may have one name: "jobs". Empty: none has it.
-schemas::KindSet KindsNamed(std::string_view name);
+// The rows of the kinds that a user names, as kubectl takes them, in any case: "deployments",
+// "deployment", "Deployment", "deployments.apps", "lws". Several may have one name: "jobs". Empty:
+// none has it. Rows of `site` live as long as a copy of it.
+std::vector<const schemas::KindInfo*> KindsNamed(std::string_view name,
+                                                 const schemas::SiteKinds& site = {});
 
 // "ascendjobs", "deployments" and so on, each once: what KindsNamed takes.
-std::vector<std::string> KindNames();
+std::vector<std::string> KindNames(const schemas::SiteKinds& site = {});
 
 // Whether a controller that mindgate knows made the object, which is of that row: what made it is
 // judged instead.

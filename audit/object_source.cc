@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "schemas/kinds.h"
-
 namespace mindgate::audit {
 namespace {
 
@@ -55,6 +53,10 @@ SnapshotObjects::SnapshotObjects(std::span<const Value* const> objects, const st
     objects_[{std::string(schemas::GroupOf(api_version)), json::TextAt(*object, {"kind"})}]
         .push_back(object);
   }
+}
+
+bool SnapshotObjects::HasAny(const schemas::KindInfo& info) const {
+  return objects_.contains({std::string(info.group), std::string(info.name)});
 }
 
 kube::Answer<void> SnapshotObjects::ForEach(const kube::Resource& resource,

@@ -10,6 +10,7 @@
 #include "json/arena.h"
 #include "json/value.h"
 #include "kube/client.h"
+#include "schemas/kinds.h"
 
 namespace mindgate::audit {
 
@@ -48,6 +49,7 @@ class SnapshotObjects final : public ObjectSource {
   SnapshotObjects(std::span<const json::Value* const> objects, const std::string& ns);
 
   kube::Answer<void> ForEach(const kube::Resource& resource, const kube::Listing& listing) override;
+  bool HasAny(const schemas::KindInfo& info) const;
 
  private:
   std::map<std::pair<std::string, std::string>, std::vector<const json::Value*>>

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "audit/collections.h"
+#include "schemas/all_kinds.h"
 #include "schemas/names.h"
 #include "schemas/raw_objects.h"
 #include "watcher/frame/opt_outs.h"
@@ -13,6 +14,7 @@ namespace {
 
 using json::Value;
 using schemas::Kind;
+using schemas::KindInfo;
 
 // Of owners above and below: Kubernetes' own controllers make three levels at most, OME and AIBrix
 // four.
@@ -114,31 +116,33 @@ void NoteUnread(Facts& facts, const std::string& what, const kube::Fault& fault)
   facts.unread.push_back({what, fault.message});
 }
 
-kube::Answer<Subject> FindSubject(kube::Client& client, schemas::KindSet kinds,
-                                  const std::string& ns, const std::string& name,
-                                  const std::stop_token& stop) {
+kube::Answer<Subject> FindSubject(kube::Client& client, const KindRows& kinds,
+                                  const schemas::SiteKinds& site, const std::string& ns,
+                                  const std::string& name, const std::stop_token& stop) {
   std::optional<kube::Fault> failed;
-  for (const schemas::KindInfo& info : schemas::kKinds) {
-    if (!kinds.Has(info.kind)) continue;
-    kube::Resource resource = audit::ResourceOf(info);
+  for (const KindInfo* info : kinds) {
+    kube::Resource resource = audit::ResourceOf(*info);
     auto read = client.Get(resource, resource.namespaced ? ns : "", name, SubjectFields(), stop);
     if (read) {
-      return Subject{info, std::move(resource), *std::move(read),
-                     info.cluster_scoped ? std::string() : ns, name};
+      return Subject{*info,
+                     site,
+                     std::move(resource),
+                     *std::move(read),
+                     info->cluster_scoped ? std::string() : ns,
+                     name};
     }
     if (!failed || failed->reason == kube::Reason::kNotFound) failed = read.error();
   }
   return tl::make_unexpected(*std::move(failed));
 }
 
-std::vector<std::string> NamesThere(kube::Client& client, schemas::KindSet kinds,
+std::vector<std::string> NamesThere(kube::Client& client, const KindRows& kinds,
                                     const std::string& ns, const std::stop_token& stop) {
   constexpr int64_t kMaxNames = 500;
   std::vector<std::string> names;
   const json::Projection fields(std::vector<json::Projection::Path>{{"metadata", "name"}});
-  for (const schemas::KindInfo& info : schemas::kKinds) {
-    if (!kinds.Has(info.kind)) continue;
-    const kube::Resource resource = audit::ResourceOf(info);
+  for (const KindInfo* info : kinds) {
+    const kube::Resource resource = audit::ResourceOf(*info);
     const auto page = client.List(resource, resource.namespaced ? ns : "",
                                   {.limit = kMaxNames, .metadata_only = true}, &fields, stop);
     if (!page) continue;
@@ -165,7 +169,10 @@ void ReadOwners(kube::Client& client, const Subject& subject, Facts& facts,
       facts.opted_out = std::string(schemas::kRescheduling) + ": disabled on " + whose;
     }
   };
-  note(subject.object.root(), RefText(subject.info.name, subject.name));
+  // Of objects of other kinds the watcher does not read it (watcher/frame/opt_outs.h).
+  if (subject.info.may_disable_rescheduling || subject.info.kind == Kind::kPodGroup) {
+    note(subject.object.root(), RefText(subject.info.name, subject.name));
+  }
   json::Document above;
   const Value* at = &subject.object.root();
   for (int level = 0; level < kMaxLevels; ++level) {
@@ -174,8 +181,8 @@ void ReadOwners(kube::Client& client, const Subject& subject, Facts& facts,
     const std::string name = json::TextAt(*owner, {"name"});
     const std::string text = RefText(json::TextAt(*owner, {"kind"}), name);
     facts.owners.push_back(text);
-    const schemas::KindInfo* info = schemas::FindKind(
-        schemas::GroupOf(json::TextAt(*owner, {"apiVersion"})), json::TextAt(*owner, {"kind"}));
+    const KindInfo* info = schemas::FindKind(schemas::GroupOf(json::TextAt(*owner, {"apiVersion"})),
+                                             json::TextAt(*owner, {"kind"}), subject.site);
     if (info == nullptr) break;
     auto read = client.Get(audit::ResourceOf(*info), info->cluster_scoped ? "" : subject.ns, name,
                            OwnerFields(), stop);
@@ -185,7 +192,7 @@ void ReadOwners(kube::Client& client, const Subject& subject, Facts& facts,
     }
     above = *std::move(read);
     at = &above.root();
-    note(*at, text);
+    if (info->may_disable_rescheduling) note(*at, text);
   }
   if (subject.ns.empty()) return;
   const auto ns = client.Get(kube::resources::kNamespaces, "", subject.ns, OwnerFields(), stop);
@@ -207,35 +214,37 @@ bool HasOwnerIn(const Value& object, const std::set<std::string>& uids) {
 std::set<std::string> ReadChildren(kube::Client& client, const Subject& subject, Facts& facts,
                                    const std::stop_token& stop) {
   std::set<std::string> uids = {json::TextAt(subject.object.root(), {"metadata", "uid"})};
-  schemas::KindSet parents = {subject.info.kind};
+  const KindRows all = schemas::AllKinds(subject.site);
+  KindRows parents = {&subject.info};
   const json::Projection fields(
       {{"metadata", "name"}, {"metadata", "uid"}, {"metadata", "ownerReferences", "*", "uid"}});
   for (int level = 0; level < kMaxLevels; ++level) {
-    schemas::KindSet made;
-    for (const schemas::KindInfo& info : schemas::kKinds) {
-      if (parents.Has(info.kind)) made = made | info.makes;
-    }
-    made = made - schemas::KindSet{Kind::kPod, Kind::kConfigMap};
-    schemas::KindSet found;
-    for (const schemas::KindInfo& info : schemas::kKinds) {
-      if (!made.Has(info.kind)) continue;
+    KindRows found;
+    for (const KindInfo* info : all) {
+      if (info->kind == Kind::kPod || info->kind == Kind::kConfigMap) continue;
+      const bool made = std::any_of(parents.begin(), parents.end(), [info](const KindInfo* parent) {
+        return schemas::Makes(*parent, *info);
+      });
+      if (!made) continue;
+      bool any = false;
       const auto listed = client.ListAll(
-          audit::ResourceOf(info), subject.ns, {.metadata_only = true}, &fields,
+          audit::ResourceOf(*info), subject.ns, {.metadata_only = true}, &fields,
           {.item =
                [&](const Value& object) {
                  if (uids.size() >= kMaxChildren) return;
                  const bool ours = HasOwnerIn(object, uids);
                  if (!ours || !uids.insert(json::TextAt(object, {"metadata", "uid"})).second)
                    return;
-                 found = found | schemas::KindSet{info.kind};
+                 any = true;
                  facts.made_by_it.push_back(
-                     RefText(info.name, json::TextAt(object, {"metadata", "name"})));
+                     RefText(info->name, json::TextAt(object, {"metadata", "name"})));
                }},
           stop);
-      if (!listed) NoteUnread(facts, std::string(info.plural), listed.error());
+      if (!listed) NoteUnread(facts, std::string(info->plural), listed.error());
+      if (any) found.push_back(info);
     }
-    if (!found.Intersects(schemas::kEveryKind)) break;
-    parents = found;
+    if (found.empty()) break;
+    parents = std::move(found);
   }
   return uids;
 }

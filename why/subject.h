@@ -13,6 +13,7 @@
 #include "kube/client.h"
 #include "kube/resource.h"
 #include "schemas/kinds.h"
+#include "schemas/site_kinds.h"
 #include "why/facts.h"
 
 // The object that is asked about, what owns it and what it owns.
@@ -20,19 +21,23 @@ namespace mindgate::why {
 
 struct Subject {
   schemas::KindInfo info;
+  schemas::SiteKinds site{};  // the kinds of the cluster's configuration
   kube::Resource resource;
   json::Document object;  // metadata without managedFields, spec and status
   std::string ns{};
   std::string name{};
 };
 
-// The first of these kinds that has an object of that name: "jobs" are two. kNotFound: none has.
-kube::Answer<Subject> FindSubject(kube::Client& client, schemas::KindSet kinds,
-                                  const std::string& ns, const std::string& name,
-                                  const std::stop_token& stop = {});
+using KindRows = std::vector<const schemas::KindInfo*>;
+
+// The first of these kinds, built in or of `site`, that has an object of that name: "jobs" are two.
+// kNotFound: none has.
+kube::Answer<Subject> FindSubject(kube::Client& client, const KindRows& kinds,
+                                  const schemas::SiteKinds& site, const std::string& ns,
+                                  const std::string& name, const std::stop_token& stop = {});
 
 // The names of these kinds in a namespace, for hints: the first few hundred.
-std::vector<std::string> NamesThere(kube::Client& client, schemas::KindSet kinds,
+std::vector<std::string> NamesThere(kube::Client& client, const KindRows& kinds,
                                     const std::string& ns, const std::stop_token& stop = {});
 
 // How many pods it asks for, whether it is suspended, has ended, or failed and why.

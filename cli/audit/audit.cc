@@ -21,6 +21,7 @@
 #include "cli/status/snapshot.h"
 #include "cli/status/status.h"
 #include "offline/evaluate.h"
+#include "schemas/all_kinds.h"
 
 namespace mindgate::cli {
 namespace {
@@ -31,31 +32,56 @@ struct AuditGround {
   std::optional<what_if::ClusterSnapshot> snapshot;
   std::unique_ptr<audit::ObjectSource> source;
   schemas::Config config;
-  std::string ns;  // empty: all
+  schemas::SiteKinds known;                     // of the site, also those that a snapshot lacks
+  std::vector<const schemas::KindInfo*> kinds;  // as asked for, rows of `known`; empty: all
+  std::string ns;                               // empty: all
   std::vector<std::string> unread;
 };
 
 std::optional<audit::AuditOptions> ReadOptions(const AuditCommandOptions& options, Streams& io) {
   audit::AuditOptions read{.strict = options.strict, .now = SystemClock().WallNow()};
-  if (!options.kinds.empty()) read.kinds = {};
-  for (const std::string& words : options.kinds) {
-    for (const std::string_view word : Split(words, ',')) {
-      const schemas::KindSet kinds = audit::KindsNamed(word);
-      if (!kinds.Intersects(schemas::kEveryKind)) {
-        const std::vector<std::string> names = audit::KindNames();
-        const auto near = NearestOf(ToLower(word), names);
-        PrintError(io.err, Quote(word) + " is not a kind that mindgate audits",
-                   (near ? "did you mean " + Quote(*near) + "? " : "") +
-                       "`mindgate kinds` lists all of them");
-        return std::nullopt;
-      }
-      read.kinds = read.kinds | kinds;
-    }
-  }
   auto selector = offline::ReadSelector(options.selector, io.err);
   if (!selector) return std::nullopt;
   read.selector = *std::move(selector);
   return read;
+}
+
+// That of the flags, else the one that is `there` with the policies of the flags.
+std::optional<schemas::Config> ConfigOf(const AuditCommandOptions& options, schemas::Config there,
+                                        Streams& io) {
+  if (!options.config_file.empty()) {
+    return offline::LoadConfigFile(options.config_file, io.err, options.policies);
+  }
+  if (options.policies.empty()) return there;
+  schemas::Config flags;  // the files that `there` names are not here
+  flags.kinds = there.kinds;
+  if (!offline::LoadPolicies("", options.policies, flags, io.err)) return std::nullopt;
+  there.policies = flags.policies;
+  return there;
+}
+
+// Reads the configuration, and which of its kinds the arguments name. False if one of them cannot
+// be used; `io.err` says why.
+bool ReadConfig(const AuditCommandOptions& options, const schemas::Config& there,
+                AuditGround& ground, Streams& io) {
+  auto config = ConfigOf(options, there, io);
+  if (!config) return false;
+  ground.config = *std::move(config);
+  ground.known = ground.config.kinds;
+  for (const std::string& words : options.kinds) {
+    for (const std::string_view word : Split(words, ',')) {
+      const auto kinds = audit::KindsNamed(word, ground.known);
+      ground.kinds.insert(ground.kinds.end(), kinds.begin(), kinds.end());
+      if (!kinds.empty()) continue;
+      const std::vector<std::string> names = audit::KindNames(ground.known);
+      const auto near = NearestOf(ToLower(word), names);
+      PrintError(io.err, Quote(word) + " is not a kind that mindgate audits",
+                 (near ? "did you mean " + Quote(*near) + "? " : "") +
+                     "`mindgate kinds` lists all of them");
+      return false;
+    }
+  }
+  return true;
 }
 
 std::optional<AuditGround> OfSnapshot(const AuditCommandOptions& options, Streams& io) {
@@ -67,9 +93,18 @@ std::optional<AuditGround> OfSnapshot(const AuditCommandOptions& options, Stream
                "take it with `mindgate snapshot --workloads -o FILE`");
     return std::nullopt;
   }
+  if (!ReadConfig(options, {}, ground, io)) return std::nullopt;
   ground.ns = options.all_namespaces ? "" : options.cluster.default_namespace;
-  ground.source = std::make_unique<audit::SnapshotObjects>(*ground.snapshot->workloads, ground.ns);
+  auto source = std::make_unique<audit::SnapshotObjects>(*ground.snapshot->workloads, ground.ns);
+  // Whoever took the snapshot may not have known all of them. Their pods are judged then.
+  const auto is_there = [&source](const schemas::KindInfo& info) { return source->HasAny(info); };
+  ground.config.kinds = schemas::Only(ground.known, is_there);
   ground.unread = ground.snapshot->workloads_unread;
+  for (const schemas::KindInfo* kind : ground.kinds) {
+    if (kind->site == nullptr || is_there(*kind)) continue;
+    ground.unread.push_back(kind->site->TypeName() + ": the snapshot has none");
+  }
+  ground.source = std::move(source);
   return ground;
 }
 
@@ -85,7 +120,7 @@ std::optional<AuditGround> OfCluster(const AuditCommandOptions& options, const C
   }
   const Time now = clock.WallNow();
   const doctor::WatcherState watcher = WatcherOf(client, now);
-  ground.config = watcher.config;
+  if (!ReadConfig(options, watcher.config, ground, io)) return std::nullopt;
   if (!watcher.mode)
     ground.unread.push_back("the configuration of mindgate: " + watcher.why_no_mode);
   ground.ns = options.all_namespaces ? "" : ground.connection->ns();
@@ -103,17 +138,9 @@ std::optional<AuditGround> OfCluster(const AuditCommandOptions& options, const C
 std::optional<AuditGround> ReadAuditGround(const AuditCommandOptions& options, const Clock& clock,
                                            Streams& io) {
   auto ground = options.snapshot.empty() ? OfCluster(options, clock, io) : OfSnapshot(options, io);
-  if (!ground || (options.config_file.empty() && options.policies.empty())) return ground;
-  auto config = offline::LoadConfigFile(options.config_file, io.err, options.policies);
-  if (!config) return std::nullopt;
-  if (options.config_file.empty()) {
-    ground->config.policies = config->policies;
-    return ground;
+  if (ground && ground->snapshot && !options.config_file.empty()) {
+    ground->snapshot->watcher = what_if::SettingsOf(ground->config);
   }
-  ground->config = *std::move(config);
-  if (ground->snapshot) ground->snapshot->watcher = what_if::SettingsOf(ground->config);
-  // A file has none of their objects: their pods are judged instead.
-  if (ground->connection == nullptr) ground->config.kinds = {};
   return ground;
 }
 
@@ -126,6 +153,7 @@ int RunAudit(const AuditCommandOptions& options, Streams& io) {
   const auto ground = ReadAuditGround(options, clock, io);
   if (!ground) return kExitUnusable;
   read->ns = ground->ns;
+  read->kinds = ground->kinds;
   if (ground->connection == nullptr) read->now = ground->snapshot->taken;
   audit::Audit audit;
   {

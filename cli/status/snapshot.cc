@@ -15,6 +15,7 @@
 #include "cli/console/connection.h"
 #include "cli/console/flags.h"
 #include "cli/status/status.h"
+#include "offline/evaluate.h"
 #include "offline/inputs.h"
 
 namespace mindgate::cli {
@@ -88,13 +89,17 @@ std::optional<what_if::ClusterSnapshot> ReadSnapshotFile(const std::string& path
 }
 
 int RunSnapshot(const SnapshotCommandOptions& options, Streams& io) {
+  const auto config = offline::LoadConfigFile(options.config_file, io.err);
+  if (!config) return kExitUnusable;
   const SystemClock clock;
   const auto connection = Connect(options.cluster, clock, ForPeople(), io);
   if (connection == nullptr) return kExitUnusable;
   const Time now = clock.WallNow();
   kube::Client& client = connection->client();
-  what_if::SnapshotOptions what = SnapshotOptionsOf(WatcherOf(client, now));
-  if (options.workloads) what.workloads = audit::AllCollections();
+  doctor::WatcherState watcher = WatcherOf(client, now);
+  if (!options.config_file.empty()) watcher.config = *config;
+  what_if::SnapshotOptions what = SnapshotOptionsOf(watcher);
+  if (options.workloads) what.workloads = audit::AllCollections(watcher.config.kinds);
   auto text = TakeText(client, now, what, io);
   if (!text) return kExitUnusable;
   if (options.output == "-") {
@@ -118,6 +123,10 @@ void AddSnapshot(CLI::App& parent, Streams& io, int& exit_code) {
   AddSwitch(*command, "--workloads", options->workloads,
             "Save whole workloads as well, with their environment variables, for `mindgate audit`",
             "SNAPSHOT_WORKLOADS");
+  AddFlag(*command, "--config", options->config_file,
+          "Configuration file, whose kinds are among the workloads (default: that of the running "
+          "mindgate)",
+          "CONFIG", "FILE");
   AddClusterFlags(*command, options->cluster);
   command->footer(
       R"(The snapshot is one JSON document with nodes, pods, PodGroups, fault reports and scaling rules of all namespaces,

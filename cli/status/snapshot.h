@@ -14,13 +14,14 @@ namespace mindgate::cli {
 
 struct SnapshotCommandOptions {
   kube::AccessFlags cluster = {};
-  std::string output = "-";  // a file, or - for standard output
-  bool workloads = false;    // whole objects as well, for audits
+  std::string output = "-";   // a file, or - for standard output
+  bool workloads = false;     // whole objects as well, for audits
+  std::string config_file{};  // empty: that of the running watcher, else the defaults
 };
 
 // `mindgate snapshot`: writes what decisions need of the cluster to a file that only its owner can
-// read. Returns kExitUnusable if the cluster cannot be read, kExitDenied if the file cannot be
-// written.
+// read. Returns kExitUnusable if the cluster cannot be read or the configuration is invalid,
+// kExitDenied if the file cannot be written.
 int RunSnapshot(const SnapshotCommandOptions& options, Streams& io);
 
 // With what the watcher of the cluster does, and the public faults that it reads.

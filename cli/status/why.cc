@@ -29,7 +29,6 @@ constexpr schemas::KindSet kAskedKinds =
     schemas::KindSet{schemas::Kind::kServingRuntime, schemas::Kind::kClusterServingRuntime};
 
 struct Asked {
-  schemas::KindSet kinds{};
   std::string kind{};  // as written
   std::string name{};
 };
@@ -44,29 +43,33 @@ std::optional<Asked> ReadAsked(const std::vector<std::string>& words, Streams& i
     if (slash != words.front().npos) asked.kind = words.front().substr(0, slash);
     asked.name = words.front().substr(slash == words.front().npos ? 0 : slash + 1);
   }
-  asked.kinds = audit::KindsNamed(asked.kind);
-  const bool known = asked.kinds.Intersects(kAskedKinds);
-  if (known && !asked.name.empty() && asked.name.find('/') == asked.name.npos) return asked;
-  if (known) {
-    PrintError(io.err, Quote(asked.name) + " is not the name of an object",
-               "write KIND/NAME, KIND NAME, or the name of a pod");
-    return std::nullopt;
-  }
-  const std::vector<std::string> names = audit::KindNames();
-  const auto near = NearestOf(ToLower(asked.kind), names);
-  PrintError(
-      io.err, Quote(asked.kind) + " is not a kind with pods that mindgate knows",
-      (near ? "did you mean " + Quote(*near) + "? " : "") + "`mindgate kinds` lists all of them");
+  if (!asked.name.empty() && asked.name.find('/') == asked.name.npos) return asked;
+  PrintError(io.err, Quote(asked.name) + " is not the name of an object",
+             "write KIND/NAME, KIND NAME, or the name of a pod");
   return std::nullopt;
 }
 
-int ReportMissing(kube::Client& client, const Asked& asked, const std::string& ns,
-                  const kube::Fault& fault, Streams& io) {
+// The kinds with pods that a user names, built in or of the site. Empty if there is none; `io.err`
+// says so.
+why::KindRows KindsAsked(const std::string& word, const schemas::SiteKinds& site, Streams& io) {
+  why::KindRows kinds = audit::KindsNamed(word, site);
+  std::erase_if(kinds, [](const schemas::KindInfo* info) { return !kAskedKinds.Has(info->kind); });
+  if (!kinds.empty()) return kinds;
+  const std::vector<std::string> names = audit::KindNames(site);
+  const auto near = NearestOf(ToLower(word), names);
+  PrintError(
+      io.err, Quote(word) + " is not a kind with pods that mindgate knows",
+      (near ? "did you mean " + Quote(*near) + "? " : "") + "`mindgate kinds` lists all of them");
+  return kinds;
+}
+
+int ReportMissing(kube::Client& client, const Asked& asked, const why::KindRows& kinds,
+                  const std::string& ns, const kube::Fault& fault, Streams& io) {
   if (fault.reason != kube::Reason::kNotFound) {
     PrintError(io.err, asked.kind + "/" + asked.name + " cannot be read: " + fault.message);
     return kExitUnusable;
   }
-  const std::vector<std::string> there = why::NamesThere(client, asked.kinds, ns);
+  const std::vector<std::string> there = why::NamesThere(client, kinds, ns);
   const auto near = NearestOf(asked.name, there);
   std::string hint;
   if (near) {
@@ -81,8 +84,7 @@ int ReportMissing(kube::Client& client, const Asked& asked, const std::string& n
   return kExitNotFound;
 }
 
-why::ReadOptions ReadOptionsOf(kube::Client& client, Time now) {
-  const doctor::WatcherState watcher = WatcherOf(client, now);
+why::ReadOptions ReadOptionsOf(const doctor::WatcherState& watcher, Time now) {
   why::ReadOptions options{.now = now, .snapshot = SnapshotOptionsOf(watcher)};
   options.scaling = watcher.config.elastic_scaling;
   options.watcher.known = watcher.mode.has_value() && !watcher.leader_is_unknown;
@@ -125,12 +127,20 @@ class Why {
  private:
   std::optional<why::Facts> Read() {
     kube::Client& client = connection_.client();
-    const auto subject = why::FindSubject(client, asked_.kinds, connection_.ns(), asked_.name);
-    if (!subject) {
-      code_ = ReportMissing(client, asked_, connection_.ns(), subject.error(), io_);
+    const Time now = clock_.WallNow();
+    const doctor::WatcherState watcher = WatcherOf(client, now);
+    const schemas::SiteKinds& site = watcher.config.kinds;
+    const why::KindRows kinds = KindsAsked(asked_.kind, site, io_);
+    if (kinds.empty()) {
+      code_ = kExitUnusable;
       return std::nullopt;
     }
-    return why::ReadFacts(client, *subject, ReadOptionsOf(client, clock_.WallNow()));
+    const auto subject = why::FindSubject(client, kinds, site, connection_.ns(), asked_.name);
+    if (!subject) {
+      code_ = ReportMissing(client, asked_, kinds, connection_.ns(), subject.error(), io_);
+      return std::nullopt;
+    }
+    return why::ReadFacts(client, *subject, ReadOptionsOf(watcher, now));
   }
 
   int Print(const why::Facts& facts, const why::Answer& answer) {

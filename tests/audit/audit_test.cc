@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "audit/collections.h"
 #include "json/decode.h"
 #include "kube/label_selector.h"
 #include "schemas/site_kinds.h"
@@ -121,8 +122,14 @@ TEST(AuditTest, JudgesKindsOfTheSite) {
   cluster.Put(OwnedBy(Named(pod, "ray-head"), "ray.io/v1", "RayCluster", "ray"));
   schemas::Config config;
   config.kinds = schemas::SiteKinds(schemas::ShippedKindsNamed("ray"));
-  EXPECT_EQ(Texts(cluster.Run({}, nullptr, config)),
-            std::vector<std::string>{"RayCluster infer/ray pod npus: denied, MG050 denied"});
+  const std::vector<std::string> judged = {"RayCluster infer/ray pod npus: denied, MG050 denied"};
+  EXPECT_EQ(Texts(cluster.Run({}, nullptr, config)), judged);
+  const auto of = [&](const char* kind) {
+    return Texts(cluster.Run({.kinds = KindsNamed(kind, config.kinds)}, nullptr, config));
+  };
+  EXPECT_EQ(of("rayclusters"), judged);
+  EXPECT_EQ(of("rayjobs"), std::vector<std::string>{});
+  EXPECT_EQ(of("pods"), std::vector<std::string>{});
 }
 
 TEST(AuditTest, LeavesOutWhatHasEndedAndWhatHasNoNpus) {
@@ -161,7 +168,7 @@ TEST(AuditTest, KeepsToNamespaceKindsAndLabels) {
   EXPECT_EQ(titles({}), (List{"Deployment infer/chat", "Deployment infer/labelled",
                               "StatefulSet infer/set", "Deployment other/chat"}));
   EXPECT_EQ(titles({.ns = "other"}), List{"Deployment other/chat"});
-  EXPECT_EQ(titles({.kinds = {Kind::kStatefulSet}}), List{"StatefulSet infer/set"});
+  EXPECT_EQ(titles({.kinds = KindsNamed("statefulsets")}), List{"StatefulSet infer/set"});
   EXPECT_EQ(titles({.selector = *kube::ParseLabelSelector("team=search")}),
             List{"Deployment infer/labelled"});
 }

@@ -2,27 +2,38 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "json/decode.h"
+#include "schemas/all_kinds.h"
+#include "schemas/shipped_kinds.h"
 
 namespace mindgate::audit {
 namespace {
 
 using json::Json;
 using schemas::Kind;
-using schemas::KindSet;
 
-std::vector<std::string> NamesOf(KindSet kinds) {
+std::vector<std::string> NamesOf(const std::vector<const schemas::KindInfo*>& kinds) {
   std::vector<std::string> names;
-  for (const schemas::KindInfo& info : schemas::kKinds) {
-    if (kinds.Has(info.kind))
-      names.push_back(schemas::ApiVersionOf(info) + " " + std::string(info.name));
+  for (const schemas::KindInfo* info : kinds) {
+    names.push_back(schemas::ApiVersionOf(*info) + " " + std::string(info->name));
   }
   return names;
+}
+
+schemas::SiteKinds Site() {
+  std::vector<schemas::SiteKind> kinds = schemas::ShippedKindsNamed("ray");
+  for (schemas::SiteKind& kind : schemas::ShippedKindsNamed("kserve")) {
+    kinds.push_back(std::move(kind));
+  }
+  return schemas::SiteKinds(std::move(kinds));
 }
 
 TEST(Collections, AreNamedAsKubectlTakesThem) {
@@ -46,19 +57,46 @@ TEST(Collections, AreNamedAsKubectlTakesThem) {
   for (const auto& c : cases) EXPECT_EQ(NamesOf(KindsNamed(c.word)), c.want) << c.word;
 }
 
+// Some have the name of a built-in kind.
+TEST(Collections, OfTheSiteAreNamedLikeTheOthers) {
+  const schemas::SiteKinds site = Site();
+  const struct {
+    const char* word;
+    std::vector<std::string> want;
+  } cases[] = {
+      {"rayclusters", {"ray.io/v1 RayCluster"}},
+      {"RayJob", {"ray.io/v1 RayJob"}},
+      {"rayservices.ray.io", {"ray.io/v1 RayService"}},
+      {"rayservices.io", {}},
+      {"inferenceservices",
+       {"ome.io/v1beta1 InferenceService", "serving.kserve.io/v1beta1 InferenceService"}},
+      {"inferenceservices.serving.kserve.io", {"serving.kserve.io/v1beta1 InferenceService"}},
+      {"lws", {"leaderworkerset.x-k8s.io/v1 LeaderWorkerSet"}},
+  };
+  for (const auto& c : cases) EXPECT_EQ(NamesOf(KindsNamed(c.word, site)), c.want) << c.word;
+  EXPECT_EQ(NamesOf(KindsNamed("rayclusters")), std::vector<std::string>{});
+}
+
 TEST(Collections, AnyNameOfAKindFindsIt) {
-  for (const schemas::KindInfo& info : schemas::kKinds) {
-    EXPECT_TRUE(KindsNamed(info.plural).Has(info.kind)) << info.plural;
-    EXPECT_TRUE(KindsNamed(info.name).Has(info.kind)) << info.name;
+  const schemas::SiteKinds site = Site();
+  const auto finds = [&site](std::string_view name, const schemas::KindInfo* info) {
+    const auto found = KindsNamed(name, site);
+    return std::find(found.begin(), found.end(), info) != found.end();
+  };
+  for (const schemas::KindInfo* info : schemas::AllKinds(site)) {
+    EXPECT_TRUE(finds(info->plural, info)) << info->plural;
+    EXPECT_TRUE(finds(info->name, info)) << info->name;
   }
-  for (const std::string& name : KindNames())
-    EXPECT_NE(NamesOf(KindsNamed(name)).size(), 0u) << name;
+  for (const std::string& name : KindNames(site)) {
+    EXPECT_NE(KindsNamed(name, site).size(), 0u) << name;
+  }
 }
 
 // A snapshot with workloads has all that an audit reads.
 TEST(Collections, OfASnapshotHoldAllThatAnAuditReads) {
   std::set<std::string> all;
-  for (const kube::Resource& resource : AllCollections()) {
+  const schemas::SiteKinds site = Site();
+  for (const kube::Resource& resource : AllCollections(site)) {
     EXPECT_TRUE(all.insert(resource.plural + "." + resource.group).second) << resource.plural;
   }
   EXPECT_TRUE(all.contains("namespaces."));
@@ -66,9 +104,9 @@ TEST(Collections, OfASnapshotHoldAllThatAnAuditReads) {
     EXPECT_TRUE(all.contains(collection.resource.plural + "." + collection.resource.group))
         << collection.resource.plural;
   }
-  for (const schemas::KindInfo& info : schemas::kKinds) {
-    EXPECT_TRUE(all.contains(std::string(info.plural) + "." + std::string(info.group)))
-        << info.name;
+  for (const schemas::KindInfo* info : schemas::AllKinds(site)) {
+    EXPECT_TRUE(all.contains(std::string(info->plural) + "." + std::string(info->group)))
+        << info->name;
   }
 }
 

@@ -92,6 +92,11 @@ TEST(SnapshotObjectsTest, AreThoseOfANamespace) {
   EXPECT_EQ(Read(one, resources::kPods), std::vector<std::string>{"v1 Pod train/b"});
   EXPECT_EQ(Read(one, resources::kClusterServingRuntimes).size(), 1u);
   EXPECT_EQ(Read(one, resources::kDeployments), std::vector<std::string>());
+  const auto has = [&one](schemas::Kind kind) { return one.HasAny(schemas::InfoOf(kind)); };
+  EXPECT_TRUE(has(schemas::Kind::kPod));
+  EXPECT_TRUE(has(schemas::Kind::kClusterServingRuntime));
+  EXPECT_FALSE(has(schemas::Kind::kDeployment));
+  EXPECT_FALSE(SnapshotObjects(objects, "infer").HasAny(schemas::InfoOf(schemas::Kind::kJob)));
 }
 
 }  // namespace

@@ -8,8 +8,10 @@
 #include "cli/audit/audit_report.h"
 #include "json/yaml.h"
 #include "kube/fake_api_server.h"
+#include "schemas/shipped_kinds.h"
 #include "support/cli.h"
 #include "support/golden.h"
+#include "support/installed.h"
 #include "support/small_cluster.h"
 #include "support/workloads.h"
 
@@ -20,6 +22,7 @@ using ::mindgate::testing::Cli;
 using ::mindgate::testing::ExpectGolden;
 using ::mindgate::testing::Json;
 using ::mindgate::testing::NpuContainer;
+using ::mindgate::testing::PutWatcher;
 using ::mindgate::testing::SmallCluster;
 using ::mindgate::testing::Workspace;
 using schemas::Kind;
@@ -107,6 +110,14 @@ TEST_F(AuditOnACluster, WritesPolicyReports) {
   ExpectGolden("tests/cli/audit/small.policyreport.json", report.dump(2) + "\n");
 }
 
+TEST_F(AuditOnACluster, NamesTheKindThatWasMeant) {
+  const auto refused = Audit({"deploymnts"});
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_EQ(refused.err,
+            "error: \"deploymnts\" is not a kind that mindgate audits\n"
+            "hint: did you mean \"deployments\"? `mindgate kinds` lists all of them\n");
+}
+
 TEST_F(AuditOnACluster, KeepsToWhatIsAskedFor) {
   const auto titles = [&](std::vector<std::string> arguments) {
     arguments.insert(arguments.end(), {"-o", "jsonpath={.workloads[*].name}"});
@@ -127,6 +138,84 @@ TEST_F(AuditOnACluster, UsesAConfiguration) {
   const auto bad = Audit({"-A", "--config", "bad.yaml"});
   EXPECT_EQ(bad.code, 2);
   EXPECT_THAT(bad.err, HasSubstr("bad.yaml:1:1"));
+}
+
+// With kinds of the site: as the running mindgate has them, or a file.
+struct AuditOfKindsOfTheSite : AuditOnACluster {
+  const Workspace folder;
+
+  AuditOfKindsOfTheSite() {
+    const schemas::SiteKinds ray(schemas::ShippedKindsNamed("ray"));
+    const kube::Resource resource = audit::ResourceOf(*ray.Find("ray.io", "RayCluster"));
+    server.Register({.resource = resource, .custom = true});
+    const Json forced = {{"labels", {{"fault-scheduling", "forced"}}}};
+    const Json spec = {{"containers", Json::array({NpuContainer()})}};
+    server.Put(
+        resource,
+        {{"metadata", {{"name", "train"}, {"namespace", "infer"}, {"uid", "ray-uid"}}},
+         {"spec", {{"headGroupSpec", {{"template", {{"metadata", forced}, {"spec", spec}}}}}}}});
+    Json pod = {{"metadata", forced}, {"spec", spec}, {"status", {{"phase", "Pending"}}}};
+    pod["metadata"]["name"] = "train-head";
+    pod["metadata"]["namespace"] = "infer";
+    pod["metadata"]["ownerReferences"] = Json::array({{{"apiVersion", "ray.io/v1"},
+                                                       {"kind", "RayCluster"},
+                                                       {"name", "train"},
+                                                       {"uid", "ray-uid"},
+                                                       {"controller", true}}});
+    server.Put(resources::kPods, pod);
+    folder.Write("ray.yaml", "kinds: [{use: ray}]\n");
+  }
+
+  // "RayCluster/train pod;" and what is on standard error. Without a snapshot of the cluster.
+  std::string Told(std::vector<std::string> arguments, const std::string& snapshot = "") const {
+    arguments.insert(arguments.begin(), {"audit", "-A"});
+    arguments.insert(arguments.end(),
+                     {"-o", "jsonpath={range .workloads[*]}{.kind}/{.name} {.framework};{end}"});
+    const auto where = snapshot.empty() ? std::vector<std::string>{"--server", server.url()}
+                                        : std::vector<std::string>{"--snapshot", snapshot};
+    arguments.insert(arguments.end(), where.begin(), where.end());
+    const auto result = Cli(arguments);
+    return result.out + result.err;
+  }
+};
+
+TEST_F(AuditOfKindsOfTheSite, TakesTheirNames) {
+  const std::string unknown =
+      "error: \"rayclusters\" is not a kind that mindgate audits\n"
+      "hint: `mindgate kinds` lists all of them\n";
+  EXPECT_EQ(Told({"rayclusters"}), unknown);
+  EXPECT_EQ(Told({"rayclusters", "--config", "ray.yaml"}), "RayCluster/train pod;");
+  EXPECT_EQ(Told({"pods", "--config", "ray.yaml"}), "") << "they were judged with it";
+  EXPECT_EQ(Told({"rayclustr", "--config", "ray.yaml"}, ""),
+            "error: \"rayclustr\" is not a kind that mindgate audits\n"
+            "hint: did you mean \"rayclusters\"? `mindgate kinds` lists all of them\n");
+  PutWatcher(server, "kinds: [{use: ray}]\n");
+  EXPECT_EQ(Told({"rayclusters.ray.io,lws"}), "RayCluster/train pod;");
+}
+
+TEST_F(AuditOfKindsOfTheSite, ReadsThemFromASnapshot) {
+  const auto take = [&](const std::string& file, const std::vector<std::string>& flags) {
+    std::vector<std::string> arguments = {"snapshot", "--workloads", "-o",
+                                          file,       "--server",    server.url()};
+    arguments.insert(arguments.end(), flags.begin(), flags.end());
+    EXPECT_EQ(Cli(arguments).code, 0);
+  };
+  take("without.json", {});
+  take("with.json", {"--config", "ray.yaml"});
+  EXPECT_EQ(Told({"rayclusters", "--config", "ray.yaml"}, "with.json"), "RayCluster/train pod;");
+  EXPECT_EQ(Told({"pods"}, "with.json"), "RayCluster/train pod;") << "of its pods";
+  // The snapshot does not know them: their pods stand for them.
+  EXPECT_EQ(Told({"pods", "--config", "ray.yaml"}, "without.json"), "RayCluster/train pod;");
+  EXPECT_EQ(Told({"rayclusters", "--config", "ray.yaml"}, "without.json"),
+            "Warning: not audited: RayCluster.ray.io: the snapshot has none\n");
+  PutWatcher(server, "kinds: [{use: ray}]\n");
+  take("of-the-cluster.json", {});
+  EXPECT_EQ(Told({"rayclusters", "--config", "ray.yaml"}, "of-the-cluster.json"),
+            "RayCluster/train pod;");
+  folder.Write("bad.yaml", "kinds: [{use: rai}]\n");
+  const auto bad = Cli({"snapshot", "--config", "bad.yaml", "--server", server.url()});
+  EXPECT_EQ(bad.code, 2);
+  EXPECT_THAT(bad.err, HasSubstr("bad.yaml:1:15"));
 }
 
 TEST_F(AuditOnACluster, SaysTheSameOfASnapshot) {
@@ -164,9 +253,6 @@ TEST(AuditCommand, SaysWhatIsWrongWithItsArguments) {
     std::vector<std::string> arguments;
     const char* want;
   } cases[] = {
-      {{"deploymnts"},
-       "error: \"deploymnts\" is not a kind that mindgate audits\n"
-       "hint: did you mean \"deployments\"? `mindgate kinds` lists all of them\n"},
       {{"-l", "a in b"},
        "error: --selector \"a in b\": \"a in b\" is not the key of a label: write key=value\n"
        "hint: for example -l 'app=chat,tier in (web,api),!canary'\n"},

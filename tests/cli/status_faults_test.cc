@@ -8,6 +8,7 @@
 #include "base/time.h"
 #include "kube/fake_api_server.h"
 #include "support/cli.h"
+#include "support/installed.h"
 
 // `mindgate status --faults`.
 namespace mindgate::cli {
@@ -16,6 +17,7 @@ namespace {
 using json::Json;
 using kube::testing::FakeApiServer;
 using ::mindgate::testing::Cli;
+using ::mindgate::testing::PutWatcher;
 namespace resources = kube::resources;
 
 struct StatusFaults : ::testing::Test {
@@ -27,25 +29,6 @@ struct StatusFaults : ::testing::Test {
     server.Put(resources::kConfigMaps,
                {{"metadata", {{"namespace", ns}, {"name", name}, {"labels", {{label, "true"}}}}},
                 {"data", data}});
-  }
-  // An installation whose watcher has this mindgate.yaml.
-  void PutWatcher(const std::string& config) {
-    server.Put(resources::kValidatingWebhooks,
-               {{"metadata",
-                 {{"name", "mindgate"},
-                  {"labels", {{"app.kubernetes.io/name", "mindgate"}}},
-                  {"annotations", {{"meta.helm.sh/release-namespace", "mindgate-system"}}}}}});
-    server.Put(
-        resources::kPods,
-        {{"metadata",
-          {{"namespace", "mindgate-system"},
-           {"name", "watcher"},
-           {"labels",
-            {{"app.kubernetes.io/name", "mindgate"}, {"app.kubernetes.io/component", "watcher"}}}}},
-         {"spec", {{"volumes", {{{"name", "config"}, {"configMap", {{"name", "mindgate"}}}}}}}}});
-    server.Put(resources::kConfigMaps,
-               {{"metadata", {{"namespace", "mindgate-system"}, {"name", "mindgate"}}},
-                {"data", {{"mindgate.yaml", config}}}});
   }
   void PutNode(const std::string& name, const char* ready) {
     server.Put(resources::kNodes,
@@ -246,7 +229,7 @@ TEST_F(StatusFaults, SaysWhoActsAndWhen) {
                              "deletes 1 of 1 pod in 7m[0-9]+s at the latest \\(fault-scheduling is "
                              "force; MindCluster's plugin has been restarting the job since .*Z "
                              "and examines it again then\\): a-0\n"));
-  PutWatcher("rescheduling: {mode: takeover, takeoverAfter: 20s}");
+  PutWatcher(server, "rescheduling: {mode: takeover, takeoverAfter: 20s}");
   EXPECT_EQ(Json::parse(Run({"-o", "json"}).out)["jobs"][0]["by"], "plugin")
       << "no watcher has the Lease";
   server.Put(
@@ -331,7 +314,7 @@ TEST_F(StatusFaults, ReadsTheReportsThatTheWatcherReads) {
   EXPECT_TRUE(by_clusterd.starts_with("Reported by ClusterD, in 1 ConfigMap.\n")) << by_clusterd;
   EXPECT_EQ(Run({"--fault-source", "nodes"}).out, by_nodes);
   // As the running watcher's mindgate.yaml says.
-  PutWatcher("rescheduling: {faultSource: nodes}");
+  PutWatcher(server, "rescheduling: {faultSource: nodes}");
   EXPECT_EQ(Run().out, by_nodes);
   EXPECT_EQ(Run({"--fault-source", "clusterd"}).out, by_clusterd);
   EXPECT_EQ(Run({"--fault-source", "auto"}).out, by_clusterd);

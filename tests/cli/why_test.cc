@@ -8,10 +8,13 @@
 #include <string>
 #include <vector>
 
+#include "audit/collections.h"
 #include "kube/client_fixture.h"
 #include "kube/fake_api_server.h"
+#include "schemas/shipped_kinds.h"
 #include "support/cli.h"
 #include "support/golden.h"
+#include "support/installed.h"
 
 namespace mindgate::cli {
 namespace {
@@ -22,6 +25,7 @@ using kube::testing::FakeSleeper;
 using ::mindgate::testing::Cli;
 using ::mindgate::testing::CliResult;
 using ::mindgate::testing::ExpectGolden;
+using ::mindgate::testing::PutWatcher;
 using ::testing::HasSubstr;
 using ::testing::Not;
 namespace resources = kube::resources;
@@ -122,6 +126,26 @@ TEST_F(WhyCommand, TakesKindsAsKubectlDoesAndPods) {
     EXPECT_THAT(result.out, HasSubstr("in namespace infer: running\n"));
     EXPECT_THAT(result.out, HasSubstr("[nothing-wrong]"));
   }
+}
+
+// Of kinds of the site, which the configuration of the running mindgate has.
+TEST_F(WhyCommand, TakesKindsOfTheSite) {
+  const schemas::SiteKinds ray(schemas::ShippedKindsNamed("ray"));
+  const kube::Resource clusters = audit::ResourceOf(*ray.Find("ray.io", "RayCluster"));
+  server.Register({.resource = clusters, .custom = true});
+  server.Put(clusters, {{"metadata", {{"namespace", "infer"}, {"name", "train"}}}});
+  Json pod = PodWith(16);
+  pod["metadata"]["ownerReferences"] = Json::array({Owner(clusters, "train")});
+  server.Put(resources::kPods, pod);
+  EXPECT_EQ(Why({"raycluster/train"}).err,
+            "error: \"raycluster\" is not a kind with pods that mindgate knows\n"
+            "hint: `mindgate kinds` lists all of them\n");
+  PutWatcher(server, "kinds: [{use: ray}]\n");
+  const CliResult result = Why({"raycluster/train"});
+  EXPECT_EQ(result.code, kExitDenied) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("RayCluster/train in namespace infer: pending\n"));
+  EXPECT_THAT(result.out, HasSubstr("[more-than-a-node-has]"));
+  EXPECT_THAT(Why({"rayclusters", "trian"}).err, HasSubstr("did you mean \"train\"?"));
 }
 
 TEST_F(WhyCommand, NamesWhatMayNotBeRead) {

@@ -11,6 +11,7 @@
 #include "audit/collections.h"
 #include "kube/client_fixture.h"
 #include "kube/fake_api_server.h"
+#include "schemas/shipped_kinds.h"
 
 namespace mindgate::why {
 namespace {
@@ -29,6 +30,7 @@ struct Reader : ::testing::Test {
   std::unique_ptr<kube::Transport> transport =
       kube::MakeTransport(kube::testing::AccessTo(server.url()), "mindgate/test");
   kube::Client client{*transport, sleeper};
+  schemas::SiteKinds site;  // none
   const kube::Resource queues{"scheduling.volcano.sh", "v1beta1", "queues", "Queue", false};
 
   Reader() {
@@ -77,7 +79,7 @@ struct Reader : ::testing::Test {
   }
 
   Facts Read(const std::string& kind, const std::string& name) {
-    const auto subject = FindSubject(client, audit::KindsNamed(kind), "infer", name);
+    const auto subject = FindSubject(client, audit::KindsNamed(kind, site), site, "infer", name);
     if (!subject) {
       ADD_FAILURE() << subject.error().message;
       return {};
@@ -106,6 +108,40 @@ TEST_F(Reader, FollowsOwnersDownAndUp) {
   EXPECT_THAT(pod.owners, ElementsAre("ReplicaSet/chat-7d", "Deployment/chat"));
   EXPECT_EQ(pod.pods[0].npus, 4);
   EXPECT_EQ(pod.pods[0].resource, kNpu);
+}
+
+// A RayJob makes a RayCluster, whose pods Ray makes.
+TEST_F(Reader, FollowsOwnersOfKindsOfTheSite) {
+  site = schemas::SiteKinds(schemas::ShippedKindsNamed("ray"));
+  const auto resource = [this](std::string_view kind) {
+    return audit::ResourceOf(*site.Find("ray.io", kind));
+  };
+  const auto owned_by = [&](std::string_view kind) {
+    Json owner = OwnerRef(resource(kind), "train");
+    owner["apiVersion"] = "ray.io/v1";
+    return Json{{"metadata", {{"ownerReferences", Json::array({owner})}}}};
+  };
+  for (const char* kind : {"RayJob", "RayCluster"}) {
+    server.Register({.resource = resource(kind), .custom = true});
+  }
+  server.Register({.resource = {"batch", "v1", "jobs", "Job", true}});
+  PutObject(resource("RayJob"), "train",
+            {{"metadata", {{"labels", {{"mindgate.io/rescheduling", "disabled"}}}}}});
+  PutObject(resource("RayCluster"), "train", owned_by("RayJob"));
+  PutPod("train-head", "chat-7d", owned_by("RayCluster"));
+  PutPod("other-9f-a", "other-9f");
+  for (const char* kind : {"rayjob", "rayclusters.ray.io"}) {
+    EXPECT_THAT(PodsOf(Read(kind, "train")), ElementsAre("train-head")) << kind;
+  }
+  const Facts job = Read("rayjob", "train");
+  EXPECT_EQ(job.kind, "RayJob");
+  EXPECT_EQ(job.wanted, std::nullopt) << "its operator decides";
+  EXPECT_THAT(job.made_by_it, ElementsAre("RayCluster/train"));
+  EXPECT_THAT(job.unread, IsEmpty());
+  const Facts pod = Read("pod", "train-head");
+  EXPECT_THAT(pod.owners, ElementsAre("RayCluster/train", "RayJob/train"));
+  EXPECT_EQ(pod.opted_out, "") << "the watcher does not read RayJobs";
+  EXPECT_EQ(job.opted_out, "");
 }
 
 TEST_F(Reader, ReadsGroupsQueuesQuotasClaimsAndEvents) {
@@ -224,7 +260,7 @@ TEST_F(Reader, GoesOnWithoutWhatMayNotBeRead) {
 
 TEST_F(Reader, FindsNoSubjectAndNamesThere) {
   const auto kinds = audit::KindsNamed("deployments");
-  const auto none = FindSubject(client, kinds, "infer", "chta");
+  const auto none = FindSubject(client, kinds, {}, "infer", "chta");
   ASSERT_FALSE(none);
   EXPECT_EQ(none.error().reason, kube::Reason::kNotFound);
   EXPECT_THAT(NamesThere(client, kinds, "infer"), ElementsAre("chat"));

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "kube/fake_api_server.h"
+
+namespace mindgate::testing {
+
+// An installation whose watcher has this mindgate.yaml.
+inline void PutWatcher(kube::testing::FakeApiServer& server, const std::string& config) {
+  server.Put(kube::resources::kValidatingWebhooks,
+             {{"metadata",
+               {{"name", "mindgate"},
+                {"labels", {{"app.kubernetes.io/name", "mindgate"}}},
+                {"annotations", {{"meta.helm.sh/release-namespace", "mindgate-system"}}}}}});
+  server.Put(
+      kube::resources::kPods,
+      {{"metadata",
+        {{"namespace", "mindgate-system"},
+         {"name", "watcher"},
+         {"labels",
+          {{"app.kubernetes.io/name", "mindgate"}, {"app.kubernetes.io/component", "watcher"}}}}},
+       {"spec", {{"volumes", {{{"name", "config"}, {"configMap", {{"name", "mindgate"}}}}}}}}});
+  server.Put(kube::resources::kConfigMaps,
+             {{"metadata", {{"namespace", "mindgate-system"}, {"name", "mindgate"}}},
+              {"data", {{"mindgate.yaml", config}}}});
+}
+
+}  // namespace mindgate::testing
