@@ -46,12 +46,14 @@ nlohmann::ordered_json ExplanationJson(const std::vector<offline::Decision>& dec
                                        const offline::Skipped& skipped);
 
 struct KindsOptions {
+  std::string config_file = {};  // whose kinds are listed too; empty: none
   OutputFormat output = "table";
   ColorMode color = ColorMode::kAuto;
 };
 
-// Lists the kinds that mindgate handles (schemas/kinds.h): which profile of mindgate.yaml is
-// theirs, what their controllers make, and which registration of the chart sends them.
+// Lists the kinds that mindgate handles (schemas/kinds.h, schemas/site_kinds.h): which profile of
+// mindgate.yaml is theirs, what their controllers make, and which registration of the chart sends
+// them. Returns kExitUnusable if the configuration is invalid.
 int RunKinds(const KindsOptions& options, Streams& io);
 
 // `ignoreDifferences` of an Application of Argo CD: what it must not compare of objects into which
