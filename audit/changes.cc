@@ -116,15 +116,36 @@ void Changes::SubscribeTo(watcher::PodInformer& pods) const {
   pods.Subscribe<Namespace>(std::move(subscription));
 }
 
-void Changes::Run(const std::stop_token& stop, const schemas::SiteKinds& kinds) {
-  for (size_t i = 0; i < kinds.size(); ++i) {
-    kinds_.emplace_back(client_, sleeper_, clock_, KindOptions(kinds.info(i), kinds));
-  }
+void Changes::Run(const std::stop_token& stop) {
   std::vector<std::jthread> threads;
   for (Informer& kind : kinds_) {
     threads.push_back(StartThread("audit-kind", [&kind, stop] { kind.Run(stop); }));
   }
-  namespaces_.Run(stop);
+  threads.push_back(StartThread("audit-namespaces", [this, stop] { namespaces_.Run(stop); }));
+  while (!stop.stop_requested()) RunSiteKinds(stop);
+}
+
+void Changes::Follow(const schemas::SiteKinds& kinds) {
+  const MutexLock lock(mutex_);
+  site_ = kinds;
+  site_changed_.NotifyAll();
+}
+
+void Changes::RunSiteKinds(const std::stop_token& stop) {
+  std::stop_source enough;
+  const std::stop_callback forward(stop, [&enough] { enough.request_stop(); });
+  std::list<Informer> informers;
+  std::vector<std::jthread> threads;
+  MutexLock lock(mutex_);
+  const schemas::SiteKinds kinds = site_;
+  for (size_t i = 0; i < kinds.size(); ++i) {
+    Informer& kind =
+        informers.emplace_back(client_, sleeper_, clock_, KindOptions(kinds.info(i), kinds));
+    threads.push_back(
+        StartThread("audit-kind", [&kind, until = enough.get_token()] { kind.Run(until); }));
+  }
+  site_changed_.Wait(lock, stop, [&]() REQUIRES(mutex_) { return site_ != kinds; });
+  enough.request_stop();
 }
 
 bool Changes::Exists(const std::string& ns) const {

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/mutex.h"
 #include "kube/informer.h"
 #include "schemas/kinds.h"
 #include "schemas/site_kinds.h"
@@ -34,9 +35,12 @@ class Changes {
   Changes(kube::Client& client, kube::Sleeper& sleeper, const Clock& clock, log::Logger& logger,
           watcher::PodInformer& pods, Options options);
 
-  // Until `stop`, in the caller's thread and one for each kind. Kinds of the site are followed like
-  // the others; their pods are taken for those of an unknown controller. Called once.
-  void Run(const std::stop_token& stop, const schemas::SiteKinds& kinds = {});
+  // Until `stop`, in the caller's thread and one for each kind. Called once.
+  void Run(const std::stop_token& stop);
+  // From now on these kinds of the site are followed like the others, and those of the last call
+  // are not. Their pods are taken for those of an unknown controller. From any thread, also before
+  // Run.
+  void Follow(const schemas::SiteKinds& kinds);
 
   bool Exists(const std::string& ns) const;
   void ForEachNamespace(const std::function<void(const std::string& ns)>& visit) const;
@@ -52,6 +56,8 @@ class Changes {
   Informer::Options KindOptions(const schemas::KindInfo& info,
                                 const schemas::SiteKinds& kinds) const;
   void SubscribeTo(watcher::PodInformer& pods) const;
+  // Until the site has other kinds, or `stop`.
+  void RunSiteKinds(const std::stop_token& stop);
 
   kube::Client& client_;
   kube::Sleeper& sleeper_;
@@ -59,7 +65,10 @@ class Changes {
   log::Logger& logger_;
   const Options options_;
   Informer namespaces_;
-  std::list<Informer> kinds_;
+  std::list<Informer> kinds_;  // built in
+  Mutex mutex_;
+  ConditionVariable site_changed_;
+  schemas::SiteKinds site_ GUARDED_BY(mutex_);
 };
 
 }  // namespace mindgate::audit

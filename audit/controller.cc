@@ -78,14 +78,19 @@ bool Controller::wanted() const {
 }
 
 void Controller::Run(const std::stop_token& stop) {
-  const auto config = config_.Get();
-  const schemas::SiteKinds kinds = config == nullptr ? schemas::SiteKinds() : config->kinds;
-  const std::jthread following = StartThread("audit-changes", [&] { changes_.Run(stop, kinds); });
+  FollowSiteKinds();
+  const std::jthread following = StartThread("audit-changes", [&] { changes_.Run(stop); });
   loop_.Enqueue({});
   loop_.Run(stop);
 }
 
+void Controller::FollowSiteKinds() {
+  const auto config = config_.Get();
+  changes_.Follow(config == nullptr ? schemas::SiteKinds() : config->kinds);
+}
+
 void Controller::EnqueueAll() {
+  FollowSiteKinds();
   loop_.Enqueue({});
   changes_.ForEachNamespace([this](const std::string& ns) { loop_.Enqueue({ns}); });
 }

@@ -64,6 +64,7 @@ class Controller final : public watcher::Controller {
   void AddMetrics(std::vector<prometheus::MetricFamily>& families) const override;
 
  private:
+  void FollowSiteKinds();
   watcher::ReconcileLoop<NamespaceKey>::Options LoopOptions();
   watcher::ReconcileResult Reconcile(const NamespaceKey& key, const watcher::Term& term);
   watcher::ReconcileResult AuditNamespace(const std::string& ns, const schemas::Config& config,

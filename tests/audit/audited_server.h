@@ -5,6 +5,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 
 #include "audit/collections.h"
 #include "audit/reports.h"
@@ -12,6 +13,8 @@
 #include "kube/client_fixture.h"
 #include "kube/fake_api_server.h"
 #include "schemas/kinds.h"
+#include "schemas/shipped_kinds.h"
+#include "schemas/site_kinds.h"
 #include "support/fake_clock.h"
 #include "support/workloads.h"
 #include "watcher/frame/pods.h"
@@ -36,13 +39,23 @@ struct AuditedServer : ::testing::Test {
     server.ForgetRequests();
   }
 
-  // Until all kinds that make pods, pods and namespaces are watched.
-  bool WaitForAllWatches() const {
+  // All kinds that make pods, pods and namespaces are watched.
+  static size_t AllWatches() {
     size_t watches = 2;
     for (const schemas::KindInfo& info : schemas::kKinds) {
       if (schemas::kPodMakers.Has(info.kind)) ++watches;
     }
-    return server.WaitForWatches(watches);
+    return watches;
+  }
+  bool WaitForAllWatches() const { return server.WaitForWatches(AllWatches()); }
+
+  // The kinds of an operator, whose CRDs are there.
+  schemas::SiteKinds Installed(std::string_view name) {
+    schemas::SiteKinds site(schemas::ShippedKindsNamed(name));
+    for (size_t i = 0; i < site.size(); ++i) {
+      server.Register({.resource = ResourceOf(site.info(i)), .custom = true});
+    }
+    return site;
   }
 
   // A Deployment with NPUs whose label fault-scheduling has that value.

@@ -109,6 +109,34 @@ TEST_F(ChangesTest, OfPodsAreThoseThatAreAuditedThemselves) {
   EXPECT_EQ(Await("ray"), (std::map<std::string, int>{{"ray", 1}}));
 }
 
+TEST_F(ChangesTest, FollowTheKindsOfTheSiteAsTheyBecomeOthers) {
+  const schemas::SiteKinds ray = Installed("ray");
+  const schemas::SiteKinds jobset = Installed("jobset");
+  const auto put = [&](const schemas::KindInfo& info, const std::string& ns) {
+    server.Put(ResourceOf(info), {{"metadata", {{"namespace", ns}, {"name", "train"}}}});
+  };
+  const auto watches = [&](size_t of_site) {
+    return server.WaitForWatches(AllWatches() + of_site);
+  };
+  put(ray.info(0), "ray");
+  Start();
+  changes.Follow(ray);
+  EXPECT_TRUE(watches(3));
+  EXPECT_EQ(Await("ray")["ray"], 1);
+  put(ray.info(1), "ray");
+  EXPECT_EQ(Await("ray")["ray"], 1);
+
+  changes.Follow(jobset);
+  EXPECT_TRUE(watches(1)) << "and no longer those of Ray";
+  put(jobset.info(0), "jobs");
+  EXPECT_EQ(Await("jobs")["jobs"], 1);
+
+  changes.Follow({});
+  EXPECT_TRUE(watches(0));
+  Touch("last");
+  EXPECT_EQ(Await("last")["last"], 1) << "the others are followed all the same";
+}
+
 TEST_F(ChangesTest, KnowWhichNamespacesThereAre) {
   PutNamespace("infer", "");
   EXPECT_FALSE(changes.Exists("infer"));

@@ -131,6 +131,37 @@ TEST_F(ControllerTest, AppliesANewConfiguration) {
   EXPECT_EQ(Metric("mindgate_audit_namespaces"), 0) << "what is off has no metrics";
 }
 
+// A kind that mindgate.yaml gets while the watcher runs.
+TEST_F(ControllerTest, FollowsKindsThatAreAdded) {
+  const schemas::SiteKinds ray = Installed("ray");
+  const auto put = [&](const std::string& fault_scheduling) {
+    const Json job = {
+        {"apiVersion", "ray.io/v1"},
+        {"kind", "RayCluster"},
+        {"metadata", {{"name", "r"}, {"namespace", "infer"}, {"uid", "uid-infer"}}},
+        {"spec",
+         {{"headGroupSpec",
+           {{"template",
+             {{"metadata", {{"labels", {{"fault-scheduling", fault_scheduling}}}}},
+              {"spec", {{"containers", Json::array({::mindgate::testing::NpuContainer()})}}}}}}}}}};
+    server.Put(ResourceOf(*ray.Find("ray.io", "RayCluster")), job);
+  };
+  server.Put(resources::kNamespaces, {{"metadata", {{"name", "infer"}}}});
+  SetConfig(true);
+  Start();
+  ASSERT_TRUE(WaitForAllWatches());
+  auto loaded = std::make_shared<schemas::Config>(*config.Get());
+  loaded->kinds = ray;
+  config.Set(std::move(loaded));
+  controller->EnqueueAll();
+  EXPECT_TRUE(server.WaitForWatches(AllWatches() + ray.size()));
+  put("forced");
+  EXPECT_TRUE(Eventually([&] {
+    clock.Advance(std::chrono::milliseconds(100));
+    return Findings("infer") == "MG050 ";
+  })) << Findings("infer");
+}
+
 TEST_F(ControllerTest, ForgetsANamespaceThatIsGone) {
   SetConfig(true);
   PutChat("infer", "forced");
