@@ -3,14 +3,18 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <ostream>
+#include <sstream>
 
+#include "audit/collections.h"
 #include "base/terminal_text.h"
 #include "base/text.h"
 #include "cli/console/help.h"
 #include "kube/environment.h"
 #include "kube/subprocess.h"
 #include "mutators/mutator.h"
+#include "offline/evaluate.h"
 #include "policies/engine.h"
+#include "policies/site/site_policies.h"
 #include "schemas/keys.h"
 
 namespace mindgate::cli {
@@ -23,6 +27,20 @@ bool TakesValue(const CLI::Option& option) { return option.get_items_expected_ma
 
 // Flags on the command line that select the cluster.
 using ClusterFlags = std::vector<std::string>;
+
+// What flags on the command line say of where names come from.
+struct NameSources {
+  ClusterFlags cluster{};
+  std::string config_file{};
+  std::vector<std::string> policies{};
+};
+
+// The defaults where it has a fault: completion has no way to show one.
+schemas::Config ConfigOf(const NameSources& sources) {
+  std::ostringstream faults;
+  auto config = offline::LoadConfigFile(sources.config_file, faults, sources.policies);
+  return config ? *std::move(config) : schemas::Config();
+}
 
 // The lines that kubectl prints. Empty without kubectl, a cluster or permission: completion has no
 // way to show an error.
@@ -87,7 +105,7 @@ class Offer {
   }
 
   // The value of a flag, or a positional argument.
-  void Value(const CLI::Option& option, const ClusterFlags& flags) {
+  void Value(const CLI::Option& option, const NameSources& sources) {
     const std::string type = option.get_type_name();
     const std::string name =
         option.get_positional() ? option.get_name(true) : option.get_lnames().front();
@@ -98,11 +116,15 @@ class Offer {
             0, word.find('=') == std::string_view::npos ? word.size() : word.find('=') + 1));
       }
     } else if (name == "namespace") {
-      Words(Namespaces(flags));
+      Words(Namespaces(sources.cluster));
     } else if (name == "context") {
-      Words(AskKubectl({"config", "get-contexts", "-o", "name"}, flags));
+      Words(AskKubectl({"config", "get-contexts", "-o", "name"}, sources.cluster));
     } else if (name == "RULE") {
-      Topics();
+      Topics(ConfigOf(sources));
+    } else if (type == "RULE") {
+      for (const policies::Rule* rule : policies::Catalogue()) AddRule(*rule);
+    } else if (name == "KIND") {
+      Words(audit::KindNames(ConfigOf(sources).kinds));
     } else if (type == "FILE" || type == "PATH" || name == "FILE" || name == "PATH") {
       completions_.files = Completions::Files::kFiles;
     } else if (type == "DIR" || name == "DIR" || name == "FOLDER") {
@@ -119,11 +141,18 @@ class Offer {
   Completions Take() { return std::move(completions_); }
 
  private:
-  void Topics() {
+  void AddRule(const policies::Rule& rule) {
+    Word(rule.id, rule.name);
+    Word(rule.name, rule.summary);
+  }
+
+  void Topics(const schemas::Config& config) {
     for (const policies::Rule* rule : policies::Catalogue()) {
-      Word(rule->id, rule->name);
-      Word(rule->name, rule->summary);
+      AddRule(*rule);
       if (typed_.starts_with("rule/")) Word("rule/" + std::string(rule->name), rule->summary);
+    }
+    if (config.policies != nullptr) {
+      for (const policies::Rule* rule : config.policies->rules()) Word(rule->id, rule->summary);
     }
     for (const auto& mutator : mutators::Mutators()) {
       const bool also_rule = policies::FindRule(mutator.name) != nullptr;
@@ -151,7 +180,7 @@ struct Line {
   const CLI::Option* waiting = nullptr;  // a flag that needs a value
   bool only_arguments = false;           // after "--"
   std::vector<std::string> arguments{};
-  ClusterFlags cluster_flags{};
+  NameSources sources{};
 
   void Read(const std::string& word) {
     if (waiting != nullptr) {
@@ -176,11 +205,13 @@ struct Line {
   }
 
  private:
-  // kubectl accepts the same flags.
   void Note(const std::string& value) {
+    if (waiting->check_lname("config")) sources.config_file = value;
+    if (waiting->check_lname("policies")) sources.policies.push_back(value);
+    // kubectl accepts these as well.
     for (const char* name : {"kubeconfig", "context", "cluster", "user", "server"}) {
       if (waiting->check_lname(name)) {
-        cluster_flags.push_back("--" + std::string(name) + "=" + value);
+        sources.cluster.push_back("--" + std::string(name) + "=" + value);
       }
     }
   }
@@ -205,14 +236,14 @@ Completions Complete(const CLI::App& app, const std::vector<std::string>& words)
   const std::string typed = words.empty() ? "" : words.back();
   Offer offer(typed);
   if (line.waiting != nullptr) {
-    offer.Value(*line.waiting, line.cluster_flags);
+    offer.Value(*line.waiting, line.sources);
   } else if (!line.only_arguments && typed.starts_with('-')) {
     const size_t equals = typed.find('=');
     const CLI::Option* option =
         equals == std::string::npos ? nullptr : OptionNamed(*line.app, typed);
     if (option != nullptr) {
       offer.Keep(typed.substr(0, equals + 1));
-      offer.Value(*option, line.cluster_flags);
+      offer.Value(*option, line.sources);
     } else {
       offer.Flags(*line.app);
     }
@@ -223,7 +254,7 @@ Completions Complete(const CLI::App& app, const std::vector<std::string>& words)
   } else {
     offer.Commands(*line.app);
     if (const CLI::Option* option = ArgumentAt(*line.app, line.arguments.size())) {
-      offer.Value(*option, line.cluster_flags);
+      offer.Value(*option, line.sources);
     }
   }
   return offer.Take();

@@ -24,7 +24,8 @@ struct Completions {
 };
 
 // `words` follow the program name; the last one, which may be empty, is to be completed. Names of
-// contexts and namespaces come from kubectl, if installed, within two seconds.
+// contexts and namespaces come from kubectl, if installed, within two seconds; kinds and policies
+// of the site from the files of --config and --policies before it.
 Completions Complete(const CLI::App& app, const std::vector<std::string>& words);
 
 // Prints them in the format that kubectl and the completion scripts read: one line

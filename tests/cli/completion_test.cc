@@ -79,6 +79,11 @@ TEST(Complete, CommandsFlagsValuesAndFiles) {
       {{"explain", "mutator/visible-d"}, "mutator/visible-devices :4"},
       {{"explain", "scheduler-n"}, "scheduler-not-volcano scheduler-name :4"},
       {{"explain", "MG050", "MG103"}, "MG103 :4"},
+      {{"explain", "policy/"}, ":4"},
+      {{"export", "vap", "--rule", "fault-scheduling-v"}, "fault-scheduling-value :4"},
+      {{"audit", "rayc"}, ":4"},
+      {{"audit", "lea"}, "leaderworkersets :4"},
+      {{"audit", "pods", "replicas"}, "replicasets :4"},
       {{"nothing", ""},
        "apply fix explain test config export kinds audit why status what-if snapshot doctor deploy "
        "delete "
@@ -88,6 +93,42 @@ TEST(Complete, CommandsFlagsValuesAndFiles) {
   for (const auto& c : cases) EXPECT_EQ(Offered(c.words), c.want) << c.words.back();
   EXPECT_THAT(Cli({"__complete", "explain", "MG050"}).out,
               ::testing::StartsWith("MG050\tfault-scheduling-value\n"));
+}
+
+// Policies and kinds of the site, from the files of the line.
+TEST(Complete, WhatTheFilesOfTheLineHave) {
+  const Workspace workspace;
+  const auto policy = [](const std::string& name) {
+    return "apiVersion: admissionregistration.k8s.io/v1\nkind: ValidatingAdmissionPolicy\n"
+           "metadata: {name: " +
+           name +
+           ", annotations: {mindgate.io/summary: Pods are small}}\nspec:\n"
+           "  matchConstraints: {resourceRules: [{apiGroups: ['*'], apiVersions: ['*'], "
+           "operations: [CREATE], resources: ['*']}]}\n"
+           "  validations: [{expression: 'true'}]\n---\n"
+           "apiVersion: admissionregistration.k8s.io/v1\n"
+           "kind: ValidatingAdmissionPolicyBinding\nmetadata: {name: " +
+           name + "}\nspec: {policyName: " + name + ", validationActions: [Deny]}\n";
+  };
+  workspace.Write("site/policies/small.yaml", policy("small"));
+  workspace.Write("large.yaml", policy("large"));
+  workspace.Write("site/mindgate.yaml", "policies: {files: [policies]}\nkinds: [{use: ray}]\n");
+  workspace.Write("bad.yaml", "policies: {files: [none]}\nkinds: [{use: ray}]\n");
+  const struct {
+    std::vector<std::string> words;
+    const char* want;
+  } cases[] = {
+      {{"explain", "--policies", "large.yaml", "policy/"}, "policy/large :4"},
+      {{"explain", "--policies=large.yaml", "--config=site/mindgate.yaml", "policy/"},
+       "policy/large policy/small :4"},
+      {{"explain", "--config", "site/mindgate.yaml", "policy/s"}, "policy/small :4"},
+      {{"explain", "--config", "bad.yaml", "policy/"}, ":4"},
+      {{"explain", "--config", "bad.yaml", "MG050"}, "MG050 :4"},
+      {{"audit", "--config", "site/mindgate.yaml", "rayc"}, "rayclusters :4"},
+  };
+  for (const auto& c : cases) EXPECT_EQ(Offered(c.words), c.want) << c.words.back();
+  EXPECT_EQ(Cli({"__complete", "explain", "--policies", "large.yaml", "policy/"}).out,
+            "policy/large\tPods are small\n:4\n");
 }
 
 // Names of the cluster come from kubectl, with the flags of the line.
