@@ -13,7 +13,6 @@
 #include "kube/client_fixture.h"
 #include "kube/fake_api_server.h"
 #include "schemas/kinds.h"
-#include "schemas/shipped_kinds.h"
 #include "schemas/site_kinds.h"
 #include "support/fake_clock.h"
 #include "support/workloads.h"

@@ -12,7 +12,7 @@
 
 #include "json/decode.h"
 #include "schemas/all_kinds.h"
-#include "schemas/shipped_kinds.h"
+#include "schemas/site_kinds.h"
 
 namespace mindgate::audit {
 namespace {

@@ -8,7 +8,7 @@
 #include "cli/audit/audit_report.h"
 #include "json/yaml.h"
 #include "kube/fake_api_server.h"
-#include "schemas/shipped_kinds.h"
+#include "schemas/site_kinds.h"
 #include "support/cli.h"
 #include "support/golden.h"
 #include "support/installed.h"

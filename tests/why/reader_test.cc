@@ -11,7 +11,7 @@
 #include "audit/collections.h"
 #include "kube/client_fixture.h"
 #include "kube/fake_api_server.h"
-#include "schemas/shipped_kinds.h"
+#include "schemas/site_kinds.h"
 
 namespace mindgate::why {
 namespace {
