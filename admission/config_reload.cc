@@ -27,7 +27,7 @@ Result<ConfigTexts> ReadTexts(const std::string& path, const KnownNames& known) 
   if (!MayNamePolicies(texts.config)) return texts;
   const auto config = schemas::LoadConfig(texts.config, known);
   if (!config) return texts;
-  auto policies = ReadPolicyTexts(config->policy_files, FolderOf(path));
+  auto policies = ReadPolicyTexts(config->policy_sources.files, FolderOf(path));
   if (!policies) return tl::unexpected(policies.error());
   texts.policies = *std::move(policies);
   return texts;

@@ -146,7 +146,7 @@ std::optional<Json> ReadSelector(const std::string& text, std::ostream& err) {
 
 bool LoadPolicies(const std::string& config_file, const std::vector<std::string>& more,
                   schemas::Config& config, std::ostream& err) {
-  const auto texts = admission::ReadPolicyTexts(config.policy_files, FolderOf(config_file), more);
+  const auto texts = admission::ReadPolicyTexts(config.policy_sources.files, FolderOf(config_file), more);
   if (!texts) {
     PrintError(err, "policies: " + texts.error().message(),
                "name files of ValidatingAdmissionPolicies, or folders with them");

@@ -59,7 +59,8 @@ class SuiteReader {
       folder = (folder_ / *file).parent_path().string();
     }
     suite_.config = ConfigOf(std::move(written));
-    const auto texts = admission::ReadPolicyTexts(suite_.config.policy_files, folder, policies_);
+    const auto texts =
+        admission::ReadPolicyTexts(suite_.config.policy_sources.files, folder, policies_);
     if (!texts) {
       return Fault("/config", texts.error().message(),
                    "files of policies are relative to the folder of the configuration, those of "

@@ -132,6 +132,13 @@ struct Auditing {
   bool operator==(const Auditing&) const = default;
 };
 
+// Where the policies of a site's own are.
+struct PolicySources {
+  std::vector<std::string> files;  // and folders, relative to mindgate.yaml
+  bool config_maps = false;        // of mindgate's namespace, with the label mindgate.io/policies
+  bool operator==(const PolicySources&) const = default;
+};
+
 // mindgate.yaml, loaded. Immutable once made; shared by all who decide.
 struct Config {
   Config();  // the documented defaults
@@ -164,7 +171,7 @@ struct Config {
   std::vector<NpuResourceRow> npu_resources;  // names beside those of MindCluster
   SiteKinds kinds;                            // beside the built-in ones
   Versions versions;                          // of the cluster
-  std::vector<std::string> policy_files;      // files and folders, relative to mindgate.yaml
+  PolicySources policy_sources;
   // What whoever loads a configuration reads there; null pointer: none.
   std::shared_ptr<const policies::SitePolicies> policies;
 

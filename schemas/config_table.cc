@@ -216,13 +216,17 @@ Type<RuleModes> RuleModesTable(const KnownNames& known) {
   return table;
 }
 
-Type<std::vector<std::string>> PoliciesTable() {
-  using Files = std::vector<std::string>;
-  return Object<Files>(
+Type<PolicySources> PoliciesTable() {
+  return Object<PolicySources>(
              {{"files",
                "Files, and folders whose .yaml, .yml and .json files are read; a path that is not "
                "absolute counts from the folder of this file. A change is seen within 10 s.",
-               [](Files& files) -> auto& { return files; }, List(NonEmptyText())}})
+               &PolicySources::files, List(NonEmptyText())},
+              {"configMaps",
+               "With true, the keys of ConfigMaps that end in .yaml, .yml or .json are read, too: "
+               "of those in mindgate's namespace with the label mindgate.io/policies: enabled. "
+               "Webhook and watcher follow them; whoever may write them decides about admission.",
+               &PolicySources::config_maps, Boolean()}})
       .OrNull();
 }
 
@@ -549,7 +553,7 @@ Type<Config> ConfigTable(const KnownNames& known) {
        {.example = R"({"MG050": "enforce", "MG051": "off"})"}},
       {"policies",
        "Policies of this site, in Kubernetes' format (ValidatingAdmissionPolicy).",
-       [](Config& config) -> auto& { return config.policy_files; },
+       &Config::policy_sources,
        PoliciesTable(),
        {.example = R"({"files": ["policies"]})"}},
       {"namespaces",

@@ -84,7 +84,7 @@ audit: {mode: on, interval: 30m}
 maxMode: warn
 existingViolations: enforce
 rules: {MG001: audit, fault-scheduling-value: off, policy/whole-machines: warn}
-policies: {files: [policies, more/queues.yaml]}
+policies: {files: [policies, more/queues.yaml], configMaps: true}
 namespaces:
   - {name: team-a, inject: disabled, rules: {MG050: warn, policy/a.b: off}}
   - {name: team-*, rules: {wrong-type: enforce}}
@@ -121,7 +121,7 @@ npuResources:
   want.versions.Set(Component::kLeaderWorkerSet, {0, 7, 1});
   want.rules = {
       {"MG001", Mode::kAudit}, {"MG050", Mode::kOff}, {"policy/whole-machines", Mode::kWarn}};
-  want.policy_files = {"policies", "more/queues.yaml"};
+  want.policy_sources = {{"policies", "more/queues.yaml"}, true};
   want.namespaces = {{"team-a", false, {{"MG050", Mode::kWarn}, {"policy/a.b", Mode::kOff}}},
                      {"team-*", true, {{"MG001", Mode::kEnforce}}}};
   want.exceptions = {{{"MG001", "MG050", "policy/a.b"},
