@@ -63,8 +63,10 @@ std::chrono::milliseconds DirectoryWatch::Step() {
 }
 
 bool DirectoryWatch::TakeReports() {
-  if (!inotify_.valid()) return false;
-  bool any = false;
+  uint64_t writes = 0;
+  bool any = options_.others >= 0 &&
+             ::read(options_.others, &writes, sizeof writes) == static_cast<ssize_t>(sizeof writes);
+  if (!inotify_.valid()) return any;
   alignas(inotify_event) std::array<char, 4096> buffer{};
   for (;;) {
     const ssize_t count = ::read(inotify_.get(), buffer.data(), buffer.size());
@@ -129,7 +131,8 @@ void DirectoryWatchThread::Run() {
   while (!stop_.stop_requested()) {
     const auto wait = watch_.Step();
     // poll() leaves out descriptors below 0.
-    std::array<pollfd, 2> wanted = {{{watch_.fd(), POLLIN, 0}, {wake_.get(), POLLIN, 0}}};
+    std::array<pollfd, 3> wanted = {
+        {{watch_.fd(), POLLIN, 0}, {wake_.get(), POLLIN, 0}, {watch_.others_fd(), POLLIN, 0}}};
     ::poll(wanted.data(), wanted.size(), static_cast<int>(wait.count()));
   }
 }

@@ -32,6 +32,9 @@ class DirectoryWatch {
     // after the other is read once; but no later than `max_delay` after it began.
     std::chrono::milliseconds quiet = std::chrono::milliseconds(100);
     std::chrono::milliseconds max_delay = std::chrono::seconds(1);
+    // An eventfd that does not block, which somebody else writes to when something changed that is
+    // not in a folder; it must outlive the watch. Below 0: there is none.
+    int others = -1;
   };
 
   // `clock` must outlive it. `changed` is first called after something happened or `poll_every`
@@ -40,6 +43,8 @@ class DirectoryWatch {
 
   // Readable when the kernel has something to report; -1 when it gave us no inotify.
   int fd() const { return inotify_.get(); }
+  // Options::others.
+  int others_fd() const { return options_.others; }
 
   // Takes in what the kernel reports, calls back when it is time, and says how long at most until
   // it wants to be called again.

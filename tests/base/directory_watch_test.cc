@@ -1,6 +1,7 @@
 #include "base/directory_watch.h"
 
 #include <gtest/gtest.h>
+#include <sys/eventfd.h>
 
 #include <condition_variable>
 #include <mutex>
@@ -21,8 +22,8 @@ using testing::TempFolder;
 // A watch whose time stands still until it is moved.
 class Watched {
  public:
-  explicit Watched(std::vector<std::string> folders)
-      : watch_({.folders = std::move(folders)}, clock_, [this] { ++calls_; }) {}
+  explicit Watched(std::vector<std::string> folders, int others = -1)
+      : watch_({.folders = std::move(folders), .others = others}, clock_, [this] { ++calls_; }) {}
 
   // How often it called back since the last question, `later` from then.
   int Calls(std::chrono::milliseconds later = 0ms) {
@@ -56,6 +57,19 @@ TEST(DirectoryWatch, CallsBackEveryTenSecondsWithoutAnyReport) {
   EXPECT_EQ(watched.wait(), 10s);
   EXPECT_EQ(watched.Calls(9s), 0);
   EXPECT_EQ(watched.Calls(1s), 1);
+}
+
+TEST(DirectoryWatch, TakesAReportOfOthersForAChange) {
+  const TempFolder folder;
+  const FileDescriptor others(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
+  Watched watched({folder.path()}, others.get());
+  EXPECT_EQ(watched.Calls(), 0);
+  EXPECT_EQ(watched.wait(), 10s);
+  for (int i = 0; i < 2; ++i) ASSERT_EQ(::eventfd_write(others.get(), 1), 0);
+  EXPECT_EQ(watched.Calls(), 0);
+  EXPECT_EQ(watched.wait(), 100ms);
+  EXPECT_EQ(watched.Calls(100ms), 1) << "both together";
+  EXPECT_EQ(watched.Calls(100ms), 0);
 }
 
 TEST(DirectoryWatch, ReportsAChangeOnceItIsQuiet) {
