@@ -1,5 +1,7 @@
 #include "admission/config_reload.h"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "base/files.h"
@@ -19,17 +21,40 @@ constexpr size_t kMaxConfig = 1024 * 1024;
 // Most configurations name no policies, and need not be read twice for them.
 bool MayNamePolicies(const std::string& text) { return text.find("policies") != std::string::npos; }
 
+// Those of ConfigMaps after those of files; none where the configuration does without them.
+Result<void> AddConfigMaps(bool wanted, PolicyConfigMaps* config_maps, PolicyTexts& texts) {
+  if (!wanted) {
+    if (config_maps != nullptr) config_maps->Stop();
+    return {};
+  }
+  if (config_maps == nullptr) {
+    return Fail(ErrorCode::kNotFound,
+                "policies.configMaps is true, and ConfigMaps cannot be read here");
+  }
+  auto more = config_maps->Texts();
+  if (!more) return tl::unexpected(more.error());
+  std::move(more->begin(), more->end(), std::back_inserter(texts));
+  return {};
+}
+
 // The policies of a faulty configuration are not read: its faults come first.
-Result<ConfigTexts> ReadTexts(const std::string& path, const KnownNames& known) {
+Result<ConfigTexts> ReadTexts(const std::string& path, const KnownNames& known,
+                              PolicyConfigMaps* config_maps) {
   auto text = ReadNamedFile(path, kMaxConfig);
   if (!text) return tl::unexpected(text.error());
   ConfigTexts texts{*std::move(text), {}};
-  if (!MayNamePolicies(texts.config)) return texts;
-  const auto config = schemas::LoadConfig(texts.config, known);
-  if (!config) return texts;
-  auto policies = ReadPolicyTexts(config->policy_sources.files, FolderOf(path));
+  schemas::PolicySources sources;
+  if (MayNamePolicies(texts.config)) {
+    const auto config = schemas::LoadConfig(texts.config, known);
+    if (!config) return texts;
+    sources = config->policy_sources;
+  }
+  auto policies = ReadPolicyTexts(sources.files, FolderOf(path));
   if (!policies) return tl::unexpected(policies.error());
   texts.policies = *std::move(policies);
+  if (auto added = AddConfigMaps(sources.config_maps, config_maps, texts.policies); !added) {
+    return tl::unexpected(added.error());
+  }
   return texts;
 }
 
@@ -56,9 +81,10 @@ Result<std::shared_ptr<const Config>> ConfigOf(const std::string& path, const Kn
 std::unique_ptr<ConfigReloader> MakeConfigReloader(const std::string& path, const KnownNames& known,
                                                    const Clock& clock, Snapshot<Config>& target,
                                                    ConfigReloader::Report report,
-                                                   ConfigWarnings warnings) {
+                                                   ConfigWarnings warnings,
+                                                   PolicyConfigMaps* config_maps) {
   return std::make_unique<ConfigReloader>(
-      clock, target, [path, &known] { return ReadTexts(path, known); },
+      clock, target, [path, &known, config_maps] { return ReadTexts(path, known, config_maps); },
       [path, &known, warn = std::move(warnings)](const ConfigTexts& texts) {
         return ConfigOf(path, known, texts, warn);
       },

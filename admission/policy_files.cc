@@ -11,16 +11,16 @@ namespace {
 
 using policies::SitePolicies;
 
-bool IsPolicyFile(const std::string& name) {
-  return name.ends_with(".yaml") || name.ends_with(".yml") || name.ends_with(".json");
-}
-
 std::string Under(const std::string& folder, const std::string& path) {
   if (folder.empty() || folder == "." || path.starts_with('/')) return path;
   return folder + (folder.ends_with('/') ? "" : "/") + path;
 }
 
 }  // namespace
+
+bool IsPolicyFile(std::string_view name) {
+  return name.ends_with(".yaml") || name.ends_with(".yml") || name.ends_with(".json");
+}
 
 Result<PolicyTexts> ReadPolicyTexts(const std::vector<std::string>& paths,
                                     const std::string& folder,

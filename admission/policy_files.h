@@ -2,6 +2,7 @@
 
 #include <iosfwd>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -13,6 +14,10 @@
 namespace mindgate::admission {
 
 using PolicyTexts = std::vector<policies::SitePolicies::Text>;
+
+// Whether a file of a folder, or a key of a ConfigMap, is one of policies by its name: .yaml, .yml
+// and .json are.
+bool IsPolicyFile(std::string_view name);
 
 // The texts of files and of folders: their .yaml, .yml and .json, by name, without those of
 // sub-folders and without hidden entries. Relative paths count from `folder`, those of `more` from

@@ -107,6 +107,113 @@ TEST(ConfigReloader, FollowsThePoliciesThatTheConfigurationNames) {
   EXPECT_NE(config.Get()->generation, first->generation);
 }
 
+// ConfigMaps as a test has them.
+struct FakeConfigMaps final : PolicyConfigMaps {
+  Result<PolicyTexts> Texts() override {
+    ++asked;
+    return texts;
+  }
+  void Stop() override { ++stopped; }
+
+  Result<PolicyTexts> texts = PolicyTexts();
+  int asked = 0;
+  int stopped = 0;
+};
+
+TEST(ConfigReloader, FollowsPoliciesInConfigMaps) {
+  const TempFolder folder;
+  const std::string path = folder / "mindgate.yaml";
+  folder.Write("mindgate.yaml", "policies: {configMaps: true}\n");
+  const std::string name = "ConfigMap mindgate-system/site, key a.yaml";
+  const FakeClock clock;
+  Snapshot<schemas::Config> config;
+  FakeConfigMaps config_maps;
+  const auto reloader = MakeConfigReloader(path, KnownNames(), clock, config, {}, {}, &config_maps);
+  config_maps.texts = Fail(ErrorCode::kNotFound, "they cannot be listed");
+  EXPECT_FALSE(reloader->Reload());
+  EXPECT_EQ(config.Get(), nullptr) << "not ready before they are known";
+  EXPECT_EQ(reloader->status().error, "they cannot be listed");
+
+  config_maps.texts = PolicyTexts();
+  ASSERT_TRUE(reloader->Reload()) << reloader->status().error;
+  EXPECT_EQ(config.Get()->policies, nullptr);
+  config_maps.texts = PolicyTexts{{name, BoundPolicy("true")}};
+  ASSERT_TRUE(reloader->Reload()) << reloader->status().error;
+  const auto good = config.Get();
+  ASSERT_NE(good->policies, nullptr);
+  EXPECT_EQ(good->policies->rules().size(), 1u);
+  EXPECT_FALSE(reloader->Reload()) << "nothing is new";
+
+  config_maps.texts = PolicyTexts{{name, BoundPolicy("objct == 1")}};
+  EXPECT_FALSE(reloader->Reload());
+  EXPECT_THAT(reloader->status().error, HasSubstr(name + ":7:31: undeclared reference to 'objct'"));
+  config_maps.texts = Fail(ErrorCode::kNotFound, "they cannot be listed");
+  EXPECT_FALSE(reloader->Reload());
+  EXPECT_EQ(config.Get(), good) << "the last good set";
+
+  config_maps.texts = PolicyTexts();
+  EXPECT_TRUE(reloader->Reload());
+  EXPECT_EQ(config.Get()->policies, nullptr) << "they were removed";
+}
+
+TEST(ConfigReloader, PoliciesOfFilesAndOfConfigMapsAreOneSet) {
+  const TempFolder folder;
+  folder.Write("mindgate.yaml", "policies: {files: [a.yaml], configMaps: true}\n");
+  folder.Write("a.yaml", BoundPolicy("true"));
+  const FakeClock clock;
+  Snapshot<schemas::Config> config;
+  FakeConfigMaps config_maps;
+  config_maps.texts =
+      PolicyTexts{{"ConfigMap mindgate-system/site, key a.yaml", BoundPolicy("true")}};
+  const auto reloader = MakeConfigReloader(folder / "mindgate.yaml", KnownNames(), clock, config,
+                                           {}, {}, &config_maps);
+  EXPECT_FALSE(reloader->Reload());
+  EXPECT_THAT(
+      reloader->status().error,
+      HasSubstr("ConfigMap mindgate-system/site, key a.yaml:3:18: policy \"p\" is also in " +
+                (folder / "a.yaml") + ":3"));
+}
+
+TEST(ConfigReloader, AsksForConfigMapsOnlyWhileTheConfigurationReadsThem) {
+  const TempFolder folder;
+  const FakeClock clock;
+  Snapshot<schemas::Config> config;
+  FakeConfigMaps config_maps;
+  const auto reloader = MakeConfigReloader(folder / "mindgate.yaml", KnownNames(), clock, config,
+                                           {}, {}, &config_maps);
+  const struct {
+    const char* text;
+    int asked;
+    int stopped;
+  } steps[] = {
+      {"scheduler: volcano\n", 0, 1},
+      {"policies: {files: []}\n", 0, 1},
+      {"policies: {configMaps: true}\n", 1, 0},
+      {"policies: {configMaps: yes please}\n", 0, 0},  // a fault: what is followed stays
+      {"policies: {configMaps: false}\n", 0, 1},
+      {"policies:\n", 0, 1},
+  };
+  for (const auto& step : steps) {
+    SCOPED_TRACE(step.text);
+    config_maps.asked = config_maps.stopped = 0;
+    folder.Write("mindgate.yaml", step.text);
+    reloader->Reload();
+    EXPECT_EQ(config_maps.asked, step.asked);
+    EXPECT_EQ(config_maps.stopped, step.stopped);
+  }
+}
+
+TEST(ConfigReloader, WhoCannotReadConfigMapsRefusesAConfigurationThatDoes) {
+  const TempFolder folder;
+  folder.Write("mindgate.yaml", "policies: {configMaps: true}\n");
+  const FakeClock clock;
+  Snapshot<schemas::Config> config;
+  const auto reloader = MakeConfigReloader(folder / "mindgate.yaml", KnownNames(), clock, config);
+  EXPECT_FALSE(reloader->Reload());
+  EXPECT_EQ(reloader->status().error,
+            "policies.configMaps is true, and ConfigMaps cannot be read here");
+}
+
 TEST(ConfigReloader, KeepsTheLastGoodAndShowsTheFault) {
   const TempFolder folder;
   const std::string path = folder / "mindgate.yaml";
