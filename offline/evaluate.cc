@@ -144,13 +144,30 @@ std::optional<Json> ReadSelector(const std::string& text, std::ostream& err) {
   return std::nullopt;
 }
 
+void WarnOfConfigMaps(std::ostream& err) {
+  err << "warning: policies.configMaps is true, and ConfigMaps are not read without a cluster: "
+         "their policies are left out\n"
+         "hint: name their texts with --policies, or judge a cluster with `mindgate audit`\n";
+}
+
 bool LoadPolicies(const std::string& config_file, const std::vector<std::string>& more,
-                  schemas::Config& config, std::ostream& err) {
-  const auto texts = admission::ReadPolicyTexts(config.policy_sources.files, FolderOf(config_file), more);
+                  schemas::Config& config, std::ostream& err,
+                  const ConfigMapPolicies& config_maps) {
+  auto texts = admission::ReadPolicyTexts(config.policy_sources.files, FolderOf(config_file), more);
   if (!texts) {
     PrintError(err, "policies: " + texts.error().message(),
                "name files of ValidatingAdmissionPolicies, or folders with them");
     return false;
+  }
+  if (config.policy_sources.config_maps) {
+    const auto more_texts =
+        config_maps ? config_maps() : Result<admission::PolicyTexts>(admission::PolicyTexts());
+    if (!more_texts) {
+      PrintError(err, more_texts.error().message());
+      return false;
+    }
+    if (!config_maps) WarnOfConfigMaps(err);
+    texts->insert(texts->end(), more_texts->begin(), more_texts->end());
   }
   std::string warnings;
   const auto set = admission::SetPolicies(*texts, config, &warnings);
@@ -160,7 +177,8 @@ bool LoadPolicies(const std::string& config_file, const std::vector<std::string>
 }
 
 std::optional<schemas::Config> LoadConfigFile(const std::string& path, std::ostream& err,
-                                              const std::vector<std::string>& policies) {
+                                              const std::vector<std::string>& policies,
+                                              const ConfigMapPolicies& config_maps) {
   if (path.empty()) {
     schemas::Config config;
     if (!LoadPolicies(path, policies, config, err)) return std::nullopt;
@@ -177,7 +195,7 @@ std::optional<schemas::Config> LoadConfigFile(const std::string& path, std::ostr
     err << json::Render(config.error(), path, *text);
     return std::nullopt;
   }
-  if (!LoadPolicies(path, policies, *config, err)) return std::nullopt;
+  if (!LoadPolicies(path, policies, *config, err, config_maps)) return std::nullopt;
   return *std::move(config);
 }
 

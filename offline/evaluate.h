@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <iosfwd>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -7,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "admission/policy_files.h"
+#include "base/result.h"
 #include "base/time.h"
 #include "offline/decide.h"
 #include "schemas/config.h"
@@ -74,16 +77,25 @@ class Evaluator {
 // What -l selects; null: everything. Nothing if the text is not a label selector; `err` says why.
 std::optional<json::Json> ReadSelector(const std::string& text, std::ostream& err);
 
+// For a configuration with `policies.configMaps`: their texts. Empty: there is no cluster to read
+// them from, which is a warning.
+using ConfigMapPolicies = std::function<Result<admission::PolicyTexts>()>;
+
 // The configuration in a file, the defaults for an empty path, with the policies that it names and
 // those in `policies` (files and folders). Nothing if it is invalid; `err` says why, and warns of
 // policies without effect.
 std::optional<schemas::Config> LoadConfigFile(const std::string& path, std::ostream& err,
-                                              const std::vector<std::string>& policies = {});
+                                              const std::vector<std::string>& policies = {},
+                                              const ConfigMapPolicies& config_maps = {});
 
 // Reads the policies that a configuration names, relative to the folder of its file, and those in
 // `more`, into it. False if one is faulty; `err` says why, and warns of policies without effect.
 bool LoadPolicies(const std::string& config_file, const std::vector<std::string>& more,
-                  schemas::Config& config, std::ostream& err);
+                  schemas::Config& config, std::ostream& err,
+                  const ConfigMapPolicies& config_maps = {});
+
+// What commands without a cluster print about a configuration with `policies.configMaps`.
+void WarnOfConfigMaps(std::ostream& err);
 
 // Prints how many documents and files in folders were skipped, if any.
 void PrintSkipped(const Skipped& skipped, std::ostream& err);

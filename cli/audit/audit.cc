@@ -20,7 +20,9 @@
 #include "cli/manifests/report_formats.h"
 #include "cli/status/snapshot.h"
 #include "cli/status/status.h"
+#include "doctor/installation.h"
 #include "offline/evaluate.h"
+#include "offline/policy_config_maps.h"
 #include "schemas/all_kinds.h"
 
 namespace mindgate::cli {
@@ -46,17 +48,36 @@ std::optional<audit::AuditOptions> ReadOptions(const AuditCommandOptions& option
   return read;
 }
 
-// That of the flags, else the one that is `there` with the policies of the flags.
+// Those in ConfigMaps of the cluster; empty for a snapshot.
+offline::ConfigMapPolicies ConfigMapsOf(const AuditGround& ground) {
+  if (ground.connection == nullptr) return {};
+  return [client = &ground.connection->client()]() -> Result<admission::PolicyTexts> {
+    const auto found = doctor::FindInstallations(*client, doctor::kInstalledSelector, "");
+    const std::string ns = found && !found->empty() ? found->front().ns : doctor::kUsualNamespace;
+    const auto set = offline::ListPolicyConfigMaps(*client, ns);
+    if (set) return set->Texts();
+    return Fail(ErrorCode::kNotFound, offline::PolicyConfigMapsFault(ns, set.error()));
+  };
+}
+
+// That of the flags, else the one that is `there` with the policies of the flags. What of it the
+// user may not read is added to `unread`.
 std::optional<schemas::Config> ConfigOf(const AuditCommandOptions& options, schemas::Config there,
-                                        Streams& io) {
+                                        AuditGround& ground, Streams& io) {
+  const offline::ConfigMapPolicies config_maps = ConfigMapsOf(ground);
   if (!options.config_file.empty()) {
-    return offline::LoadConfigFile(options.config_file, io.err, options.policies);
+    return offline::LoadConfigFile(options.config_file, io.err, options.policies, config_maps);
   }
-  if (options.policies.empty()) return there;
-  schemas::Config flags;  // the files that `there` names are not here
-  flags.kinds = there.kinds;
-  if (!offline::LoadPolicies("", options.policies, flags, io.err)) return std::nullopt;
-  there.policies = flags.policies;
+  schemas::Config config = there;
+  config.policy_sources.files = {};  // those of the running mindgate are in its Pods
+  const auto readable = [&]() -> Result<admission::PolicyTexts> {
+    auto texts = config_maps();
+    if (texts) return texts;
+    ground.unread.push_back("policies in ConfigMaps: " + texts.error().message());
+    return admission::PolicyTexts();
+  };
+  if (!offline::LoadPolicies("", options.policies, config, io.err, readable)) return std::nullopt;
+  there.policies = config.policies;
   return there;
 }
 
@@ -64,7 +85,7 @@ std::optional<schemas::Config> ConfigOf(const AuditCommandOptions& options, sche
 // be used; `io.err` says why.
 bool ReadConfig(const AuditCommandOptions& options, const schemas::Config& there,
                 AuditGround& ground, Streams& io) {
-  auto config = ConfigOf(options, there, io);
+  auto config = ConfigOf(options, there, ground, io);
   if (!config) return false;
   ground.config = *std::move(config);
   ground.known = ground.config.kinds;

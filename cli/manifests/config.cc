@@ -49,9 +49,10 @@ void WarnOfEnds(const schemas::Config& config, const offline::InputText& input, 
   }
 }
 
-// A policy may be named before it is there.
+// A policy may be named before it is there. Those of ConfigMaps are not known here.
 void WarnOfUnknownPolicies(const schemas::Config& config, const offline::InputText& input,
                            Streams& io) {
+  if (config.policy_sources.config_maps) return;
   const auto documents = json::DecodeYaml(input.text);
   const auto check = [&](const std::string& id, const std::string& path) {
     if (!id.starts_with(policies::kPolicyPrefix)) return;

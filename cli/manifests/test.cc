@@ -16,6 +16,7 @@
 #include "json/patch.h"
 #include "json/yaml.h"
 #include "offline/decide.h"
+#include "offline/evaluate.h"
 #include "offline/suite.h"
 
 namespace mindgate::cli {
@@ -145,6 +146,14 @@ int RunTest(const TestOptions& options, Streams& io) {
     PrintError(io.err, "no suites in " + Join(options.paths, ", "),
                "a suite is a YAML file with a list of cases");
     return kExitUnusable;
+  }
+  const auto reads_config_maps = [](const offline::Suite& suite) {
+    return suite.config.policy_sources.config_maps;
+  };
+  if (std::ranges::any_of(files, [&](const offline::SuiteFile& file) {
+        return std::ranges::any_of(file.suites, reads_config_maps);
+      })) {
+    offline::WarnOfConfigMaps(io.err);
   }
   for (const offline::SuiteFile& file : files) {
     if (!file.issues.empty()) {

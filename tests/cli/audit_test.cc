@@ -218,6 +218,70 @@ TEST_F(AuditOfKindsOfTheSite, ReadsThemFromASnapshot) {
   EXPECT_THAT(bad.err, HasSubstr("bad.yaml:1:15"));
 }
 
+// `policies.configMaps`, of the running mindgate and of a file.
+TEST_F(AuditOnACluster, JudgesByPoliciesInConfigMaps) {
+  const auto store = [&](const std::string& name, const Json& labels, const Json& data) {
+    server.Put(
+        resources::kConfigMaps,
+        {{"metadata", {{"namespace", "mindgate-system"}, {"name", name}, {"labels", labels}}},
+         {"data", data}});
+  };
+  const auto put_policy = [&](const std::string& expression) {
+    store("site", {{"mindgate.io/policies", "enabled"}},
+          {{"a.yaml", R"(apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: {name: of-the-site}
+spec:
+  matchConstraints:
+    resourceRules: [{apiGroups: ["*"], apiVersions: ["*"], operations: ["*"], resources: ["*"]}]
+  validations: [{expression: ")" +
+                          expression + R"("}]
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: {name: of-the-site}
+spec: {policyName: of-the-site, validationActions: [Deny]}
+)"}});
+  };
+  put_policy("object.metadata.name != 'chat'");
+  const Workspace folder;
+  folder.Write("mindgate.yaml", "policies: {configMaps: true}\n");
+  const std::vector<std::string> with_file = {"-A", "-o", "json", "--config", "mindgate.yaml"};
+  const auto of_file = Audit(with_file);
+  EXPECT_EQ(of_file.err, "");
+  EXPECT_THAT(of_file.out, HasSubstr("policy/of-the-site"));
+  EXPECT_THAT(Audit({"-A", "-o", "json"}).out, Not(HasSubstr("policy/of-the-site")))
+      << "no configuration asks for it";
+  server.Put(
+      resources::kValidatingWebhooks,
+      {{"metadata", {{"name", "mindgate"}, {"labels", {{"app.kubernetes.io/name", "mindgate"}}}}},
+       {"webhooks",
+        {{{"name", "all.mindgate.io"},
+          {"clientConfig",
+           {{"service", {{"namespace", "mindgate-system"}, {"name", "mindgate-webhook"}}}}}}}}});
+  server.Put(
+      resources::kPods,
+      {{"metadata",
+        {{"namespace", "mindgate-system"},
+         {"name", "watcher-0"},
+         {"labels",
+          {{"app.kubernetes.io/component", "watcher"}, {"app.kubernetes.io/name", "mindgate"}}}}},
+       {"spec", {{"volumes", {{{"name", "config"}, {"configMap", {{"name", "settings"}}}}}}}}});
+  store("settings", Json::object(), {{"mindgate.yaml", "policies: {configMaps: true}\n"}});
+  EXPECT_THAT(Audit({"-A", "-o", "json"}).out, HasSubstr("policy/of-the-site"));
+
+  put_policy("objct == 1");
+  const auto faulty = Audit(with_file);
+  EXPECT_EQ(faulty.code, 2);
+  EXPECT_THAT(faulty.err,
+              HasSubstr("ConfigMap mindgate-system/site, key a.yaml:7:31: undeclared reference"));
+  server.Forbid("list", "configmaps");
+  const auto forbidden = Audit(with_file);
+  EXPECT_EQ(forbidden.code, 2);
+  EXPECT_THAT(forbidden.err, HasSubstr("error: policies.configMaps is true, and the ConfigMaps of "
+                                       "namespace mindgate-system cannot be listed: "));
+}
+
 TEST_F(AuditOnACluster, SaysTheSameOfASnapshot) {
   const Workspace folder;
   const auto taken = Cli({"snapshot", "--workloads", "-o", "s.json", "--server", server.url()});

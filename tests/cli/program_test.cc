@@ -292,6 +292,14 @@ TEST(Config, PoliciesAreValidatedAndThoseThatAreMissingWarnedOf) {
             "rules: {policy/whole-machines: warn, policy/none: off}\n" +
                 std::string(50, ' ') +
                 "^\nhint: name its file under policies.files, or give --policies\n");
+  workspace.Write("mindgate.yaml", "policies: {configMaps: true}\nrules: {policy/none: off}\n");
+  const auto elsewhere = Cli({"config", "validate", "mindgate.yaml"});
+  EXPECT_EQ(elsewhere.code, 0);
+  EXPECT_EQ(elsewhere.err,
+            "warning: policies.configMaps is true, and ConfigMaps are not read without a cluster: "
+            "their policies are left out\n"
+            "hint: name their texts with --policies, or judge a cluster with `mindgate audit`\n");
+  workspace.Write("mindgate.yaml", "policies: {files: [whole.yaml]}\n");
   workspace.Write("whole.yaml", "kind: ValidatingAdmissionPolicy\n");
   const auto faulty = Cli({"config", "validate", "mindgate.yaml"});
   EXPECT_EQ(faulty.code, 2);

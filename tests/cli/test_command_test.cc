@@ -27,6 +27,23 @@ class TestCommand : public ::testing::Test {
   Workspace workspace_;
 };
 
+TEST_F(TestCommand, ConfigMapsAreNotReadAndThatIsWarnedOfOnce) {
+  for (const char* name : {"suites/a.yaml", "suites/b.yaml"}) {
+    workspace_.Write(name, R"(config: {policies: {configMaps: true}}
+cases:
+- name: another kind
+  input: {apiVersion: v1, kind: Service, metadata: {name: s}}
+  expect: {outcome: ignored}
+)");
+  }
+  const CliResult result = Cli({"test", "suites"});
+  EXPECT_EQ(result.code, 0);
+  EXPECT_EQ(result.err,
+            "warning: policies.configMaps is true, and ConfigMaps are not read without a cluster: "
+            "their policies are left out\n"
+            "hint: name their texts with --policies, or judge a cluster with `mindgate audit`\n");
+}
+
 TEST_F(TestCommand, PassingCases) {
   workspace_.Write("suite.yaml", R"(name: pods
 config: mindgate.yaml
