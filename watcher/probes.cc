@@ -83,10 +83,15 @@ Response DecisionsResponse(const DecisionLog& decisions, const Request& request)
       200, Decisions(decisions, http::QueryValue(request.query(), "namespace"), limit));
 }
 
+std::string ConfigFault(const ProbeSources& sources) {
+  return sources.config_fault ? sources.config_fault() : "";
+}
+
 // Why a replica is not ready; empty if it is.
 std::string Unready(const ProbeSources& sources) {
   if (sources.config != nullptr && sources.config->Get() == nullptr) {
-    return "no valid configuration yet";
+    const std::string fault = ConfigFault(sources);
+    return "no valid configuration yet" + (fault.empty() ? "" : ": " + fault);
   }
   for (const Controller* controller : sources.controllers) {
     if (!controller->wanted()) continue;
@@ -95,11 +100,16 @@ std::string Unready(const ProbeSources& sources) {
   return "";
 }
 
-Response Readiness(const ProbeSources& sources) {
+Response Readiness(const ProbeSources& sources, bool verbose) {
   if (const std::string why = Unready(sources); !why.empty()) {
     return http::PlainText(503, why + "\n");
   }
-  return http::PlainText(200, sources.leading() ? "ok: leading\n" : "ok: standing by\n");
+  std::string text = sources.leading() ? "ok: leading\n" : "ok: standing by\n";
+  const std::string fault = verbose ? ConfigFault(sources) : "";
+  if (!fault.empty()) {
+    text += "the newest configuration is refused, the last valid one stays in use: " + fault + "\n";
+  }
+  return http::PlainText(200, std::move(text));
 }
 
 }  // namespace
@@ -107,7 +117,9 @@ Response Readiness(const ProbeSources& sources) {
 std::vector<http::Router::Route> ProbeRoutes(const ProbeSources& sources) {
   std::vector<http::Router::Route> routes = {
       {"/livez", [](const Request&) { return http::PlainText(200, "ok\n"); }},
-      {"/readyz", [sources](const Request&) { return Readiness(sources); }}};
+      {"/readyz", [sources](const Request& request) {
+         return Readiness(sources, http::QueryValue(request.query(), "verbose").has_value());
+       }}};
   if (sources.metrics) {
     routes.push_back({"/metrics", [metrics = sources.metrics](const Request&) {
                         return http::MetricsText(metrics());

@@ -185,6 +185,7 @@ class Watcher::Impl {
   std::vector<http::Router::Route> Routes() const {
     ProbeSources sources{.leading = [this] { return leadership_.leading(); },
                          .config = &config_,
+                         .config_fault = options_.config_fault,
                          .decisions = &decisions_,
                          .metrics = [this] { return Metrics(); }};
     for (const auto& controller : controllers_) sources.controllers.push_back(controller.get());

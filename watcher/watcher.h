@@ -37,6 +37,8 @@ class Watcher {
     CertificateManagerOptions certs{};  // with `manage_certs`; its webhooks with `fail_closed`, too
     Build build{};                      // that runs
     uint64_t seed = 1;                  // another one for each replica
+    // Why no configuration is loaded, or the newest was refused; empty: neither.
+    std::function<std::string()> config_fault{};
   };
 
   // `client` reads and watches; `writer` has LeaderClient::kOptions. `config` is null until a
