@@ -7,10 +7,17 @@
 namespace mindgate::webhook {
 namespace {
 
-// The newest attempt to load something, one line: "", or what is wrong with it.
-std::string Fault(const ReloadStatus& status) {
-  return status.error.empty() ? ""
-                              : "; refused: " + status.error.substr(0, status.error.find('\n'));
+// The newest attempt to load something: "", or what is wrong with it. One line, or with `all` as
+// many as it has, set off from those of the next check.
+std::string Fault(const ReloadStatus& status, bool all) {
+  if (status.error.empty()) return "";
+  std::string text = "; refused: ";
+  for (const char c : Trim(status.error)) {
+    if (c == '\n' && !all) break;
+    text += c;
+    if (c == '\n') text += "    ";
+  }
+  return text;
 }
 
 }  // namespace
@@ -30,12 +37,12 @@ http::Response Readiness(const ServerInputs& inputs, const std::string& hangs, b
     };
     check(config != nullptr, "configuration",
           (config == nullptr ? "none loaded yet" : "generation " + config->generation) +
-              Fault(inputs.config_status()));
+              Fault(inputs.config_status(), verbose));
     check(
         tls != nullptr, "certificate",
         (tls == nullptr ? "none loaded yet"
                         : "expires " + FormatTime(certs::ExpiryOf(*tls).serving.value_or(Time()))) +
-            Fault(inputs.certificate_status()));
+            Fault(inputs.certificate_status(), verbose));
     // Never a reason to be not ready: without it, decisions rest on what objects say themselves.
     if (const std::string objects = inputs.objects_status(); !objects.empty()) {
       text += "[ ]lookups " + objects + "\n";

@@ -391,12 +391,17 @@ TEST(Server, ReadinessTellsWhatWasRefused) {
   inputs.config_status = [&] { return broken; };
   EXPECT_EQ(Readiness(inputs, "", false, true).body,
             "[-]configuration failed: none loaded yet; refused: mindgate.yaml:2:1: unknown key\n"
+            "    schedular: x\n    ^\n"
             "[-]certificate failed: none loaded yet\n[+]decisions ok\n[+]serving ok\nnot ready\n");
+  EXPECT_THAT(Readiness(inputs, "", false, false).body,
+              StartsWith("[-]configuration failed: none loaded yet; refused: "
+                         "mindgate.yaml:2:1: unknown key\n[-]certificate"));
   fixture.MakeReady();
   const http::Response after = Readiness(inputs, "", false, true);
   EXPECT_EQ(after.status, 200) << "the last good one is in force";
   EXPECT_THAT(after.body, StartsWith("[+]configuration ok: generation 0123456789abcdef; refused: "
-                                     "mindgate.yaml:2:1: unknown key\n[+]certificate ok: "));
+                                     "mindgate.yaml:2:1: unknown key\n    schedular: x\n    ^\n"
+                                     "[+]certificate ok: "));
 }
 
 // A decision that never ends: first nobody sends reviews here any more, then the kubelet restarts
