@@ -22,12 +22,12 @@ void Log(log::Logger& logger, std::string_view what, const ReloadStatus& status,
   }
 }
 
-std::unique_ptr<admission::ConfigReloader> ReloaderOf(const std::string& file, const Clock& clock,
+std::unique_ptr<admission::ConfigReloader> ReloaderOf(const LiveFiles& files, const Clock& clock,
                                                       Snapshot<schemas::Config>& target,
                                                       log::Logger& logger) {
-  if (file.empty()) return nullptr;
+  if (files.config_file.empty()) return nullptr;
   return admission::MakeConfigReloader(
-      file, admission::KnownNames(), clock, target,
+      files.config_file, admission::KnownNames(), clock, target,
       [&target, &logger](const ReloadStatus& status) {
         const auto config = target.Get();
         Log(logger, "configuration", status,
@@ -35,14 +35,15 @@ std::unique_ptr<admission::ConfigReloader> ReloaderOf(const std::string& file, c
       },
       [&logger](const std::string& warnings) {
         logger.Warning("configuration uses old spellings", {{"warnings", warnings}});
-      });
+      },
+      files.config_maps);
 }
 
 }  // namespace
 
 LiveInputs::LiveInputs(const LiveFiles& files, const Clock& clock, log::Logger& logger,
                        DirectoryWatch::Options watch)
-    : config_reloader_(ReloaderOf(files.config_file, clock, config_, logger)),
+    : config_reloader_(ReloaderOf(files, clock, config_, logger)),
       tls_reloader_(files.tls, clock, tls_,
                     [&logger](const char* what, const ReloadStatus& status) {
                       Log(logger, what, status, {"swaps", static_cast<int64_t>(status.swaps)});

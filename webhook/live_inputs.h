@@ -19,6 +19,8 @@ namespace mindgate::webhook {
 struct LiveFiles {
   std::string config_file;  // mindgate.yaml; empty: the defaults, which never change
   certs::TlsSources tls;
+  // For a configuration with policies in ConfigMaps; null: it is refused. Must outlive the inputs.
+  admission::PolicyConfigMaps* config_maps = nullptr;
 };
 
 // Configuration and certificates of a server, kept up to date with their files from a thread of its
@@ -29,7 +31,8 @@ struct LiveFiles {
 // Safe from many threads.
 class LiveInputs {
  public:
-  // Loads once and then follows the files; `watch.folders` is filled in. `clock` and `logger` must
+  // Loads once and then follows the files, and what `watch.others` reports; `watch.folders` is
+  // filled in. `clock` and `logger` must
   // outlive it.
   LiveInputs(const LiveFiles& files, const Clock& clock, log::Logger& logger,
              DirectoryWatch::Options watch = {});

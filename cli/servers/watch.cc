@@ -17,6 +17,7 @@
 #include "cli/console/commands.h"
 #include "cli/console/connection.h"
 #include "cli/console/flags.h"
+#include "cli/servers/policy_follower.h"
 #include "http/probe_port.h"
 #include "watcher/frame/leader_client.h"
 #include "watcher/watcher.h"
@@ -30,8 +31,10 @@ using schemas::Config;
 // successful load.
 class ConfigFollower {
  public:
-  ConfigFollower(const std::string& file, const Clock& clock, log::Logger& logger,
-                 Snapshot<Config>& target, std::function<void()> changed) {
+  ConfigFollower(const WatchOptions& options, const Clock& clock, log::Logger& logger,
+                 Snapshot<Config>& target, std::function<void()> changed)
+      : policies_(options.cluster, clock, logger) {
+    const std::string& file = options.config_file;
     if (file.empty()) {
       target.Set(std::make_shared<const Config>());
       return;
@@ -54,15 +57,21 @@ class ConfigFollower {
         },
         [&logger](const std::string& warnings) {
           logger.Warning("configuration uses old spellings", {{"warnings", warnings}});
-        });
+        },
+        &policies_);
     DirectoryWatch::Options watch;
+    watch.others = policies_.changes();
     watch.folders = {FolderOf(file)};
     thread_ = std::make_unique<DirectoryWatchThread>(std::move(watch), clock,
                                                      [this] { reloader_->Reload(); });
     reloader_->Reload();
   }
 
+  // What is wrong with the newest; empty: nothing.
+  std::string Fault() const { return reloader_ == nullptr ? "" : reloader_->status().error; }
+
  private:
+  PolicyFollower policies_;
   std::unique_ptr<admission::ConfigReloader> reloader_;
   std::unique_ptr<DirectoryWatchThread>
       thread_;  // last member: stops before the reloader is destroyed
@@ -83,6 +92,7 @@ int RunWatch(const WatchOptions& options, Streams& io) {
   Connection reading(*access, {}, LogWarnings(logger));
   Connection writing(*access, watcher::LeaderClient::kOptions, LogWarnings(logger));
   Snapshot<Config> config;
+  const ConfigFollower* following = nullptr;  // which needs the watcher; asked by the probe port
   watcher::Watcher watcher(reading.client(), writing.client(), reading.sleeper(), clock, logger,
                            *leadership, config,
                            {.ns = options.watched_namespace,
@@ -94,7 +104,8 @@ int RunWatch(const WatchOptions& options, Streams& io) {
                             .fail_closed = options.fail_closed,
                             .certs = ManagerOptionsOf(options.certs, reading.ns()),
                             .build = ThisBuild(),
-                            .seed = std::random_device()()});
+                            .seed = std::random_device()(),
+                            .config_fault = [&following] { return following->Fault(); }});
   watcher.Add([&](watcher::PodInformer& pods) {
     return std::make_unique<audit::Controller>(
         reading.client(), writing.client(), reading.sleeper(), clock, logger, pods, config,
@@ -102,8 +113,8 @@ int RunWatch(const WatchOptions& options, Streams& io) {
                                    .term = [&leadership] { return leadership->term(); },
                                    .seed = std::random_device()()});
   });
-  const ConfigFollower follower(options.config_file, clock, logger, config,
-                                [&watcher] { watcher.Refresh(); });
+  const ConfigFollower follower(options, clock, logger, config, [&watcher] { watcher.Refresh(); });
+  following = &follower;
 
   http::ProbePort::Options probes;
   probes.listen = options.probe_listen;

@@ -14,6 +14,7 @@
 #include "cli/console/commands.h"
 #include "cli/console/connection.h"
 #include "cli/console/flags.h"
+#include "cli/servers/policy_follower.h"
 #include "cli/servers/webhook_dev.h"
 #include "webhook/live_inputs.h"
 #include "webhook/runtime_lookup.h"
@@ -127,10 +128,14 @@ int RunWebhook(const WebhookOptions& options, Streams& io) {
     }
     dev = *std::move(made);
   }
+  PolicyFollower policies(options.cluster, clock, logger);
   webhook::LiveFiles files;
   files.config_file = options.config_file;
+  files.config_maps = &policies;
   files.tls = {dev ? dev->path() : options.cert_dir, options.client_ca, options.server_names};
-  const webhook::LiveInputs live(files, clock, logger);
+  DirectoryWatch::Options watch;
+  watch.others = policies.changes();
+  const webhook::LiveInputs live(files, clock, logger, watch);
   webhook::ServerInputs inputs{live.config(),
                                live.tls(),
                                clock,

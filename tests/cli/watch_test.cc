@@ -46,6 +46,39 @@ TEST(Watch, AConfigurationThatWasNeverGoodIsSaidToBeNone) {
   EXPECT_EQ(watch.ExitCode(), 0);
 }
 
+TEST(Watch, IsReadyOncePoliciesInConfigMapsAreKnown) {
+  FakeApiServer server;
+  server.Forbid("list", "configmaps");
+  TempFolder folder;
+  folder.Write("mindgate.yaml",
+               "policies: {configMaps: true}\nelasticScaling: {mode: \"off\"}\ngangRepair: off\n"
+               "rescheduling: {mode: \"off\"}\n");
+  Running watch(Arguments(server, folder / "mindgate.yaml") + " -n mindgate-system");
+  const std::string said = watch.ReadUntil("\"watching\"");
+  const size_t port = said.find("\"probe_port\":") + 13;
+  const std::string probes =
+      "http://127.0.0.1:" + said.substr(port, said.find_first_not_of("0123456789", port) - port);
+  const auto ready = [&](const std::string& query = "") {
+    return Shell("curl --silent '" + probes + "/readyz" + query + "'").out;
+  };
+  EXPECT_THAT(ready(), HasSubstr("no valid configuration yet: policies.configMaps is true, and the "
+                                 "ConfigMaps of namespace mindgate-system cannot be listed: "));
+  server.AllowAll();
+  EXPECT_THAT(watch.ReadUntil("configuration"), HasSubstr("\"loaded\""));
+  EXPECT_THAT(ready("?verbose"), ::testing::MatchesRegex("ok: [a-z ]+\n"));
+  server.Put(resources::kConfigMaps, {{"metadata",
+                                       {{"namespace", "mindgate-system"},
+                                        {"name", "site"},
+                                        {"labels", {{"mindgate.io/policies", "enabled"}}}}},
+                                      {"data", {{"a.yaml", "kind: [\n"}}}});
+  EXPECT_THAT(watch.ReadUntil("configuration"), HasSubstr("the last valid one stays in use"));
+  EXPECT_THAT(ready(), ::testing::MatchesRegex("ok: [a-z ]+\n"));
+  EXPECT_THAT(ready("?verbose"), HasSubstr("refused, the last valid one stays in use: ConfigMap "
+                                           "mindgate-system/site, key a.yaml:"));
+  watch.Signal(SIGTERM);
+  EXPECT_EQ(watch.ExitCode(), 0);
+}
+
 TEST(Watch, DecisionsSayWhetherTheyWereCarriedOut) {
   FakeApiServer server;
   TempFolder folder;
