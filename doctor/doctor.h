@@ -7,7 +7,9 @@
 
 #include "base/time.h"
 #include "doctor/report.h"
+#include "json/json.h"
 #include "kube/client.h"
+#include "schemas/config.h"
 #include "schemas/config_load.h"
 
 namespace mindgate::doctor {
@@ -20,6 +22,12 @@ struct Options {
   std::string probe_namespace = "default";
   // What mindgate.yaml may name.
   schemas::KnownNames known{};
+  // What is wrong with the policies of a configuration that reads ConfigMaps
+  // (`policies.configMaps`) and stands in `stored`, a line first; empty: nothing. Empty function:
+  // that is not checked.
+  std::function<kube::Answer<std::string>(kube::Client& client, const schemas::Config& config,
+                                          const json::Json& stored)>
+      policy_faults{};
   // Calls as another user, to try what that one may; null pointer when there is no way. Empty: what
   // the watcher may beyond its needs is not tried.
   std::function<std::shared_ptr<kube::Client>(const std::string& user)> impersonate{};

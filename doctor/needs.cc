@@ -129,6 +129,20 @@ Need CertificateNeeds(const Options& options) {
           "certificates are not renewed, and the API server does not learn of a new CA"};
 }
 
+Need LookupNeeds() {
+  return {{{"ome.io", "servingruntimes", "list", "", ""},
+           {"ome.io", "servingruntimes", "watch", "", ""},
+           {"ome.io", "clusterservingruntimes", "list", "", ""},
+           {"ome.io", "clusterservingruntimes", "watch", "", ""}},
+          "an InferenceService is injected only if its own spec asks for NPUs"};
+}
+
+Need PolicyNeeds(const Options& options) {
+  return {{{"", "configmaps", "list", options.ns, ""}, {"", "configmaps", "watch", options.ns, ""}},
+          "it cannot read policies, and loads no configuration once it restarts",
+          "config.policies.configMaps true"};
+}
+
 std::vector<Need> NeedsOf(const schemas::Config& config, const Options& options) {
   using schemas::EnforcementMode;
   std::vector<Need> needs;
@@ -180,6 +194,7 @@ std::vector<Need> NeedsOf(const schemas::Config& config, const Options& options)
   }
   AddRescheduling(config.rescheduling, options, needs);
   const bool decides = !needs.empty();
+  if (config.policy_sources.config_maps) needs.push_back(PolicyNeeds(options));
   if (config.audit.on) AddAudit(config.kinds, needs);
   if (decides) {
     needs.push_back(

@@ -7,8 +7,8 @@
 #include "doctor/doctor.h"
 #include "schemas/config.h"
 
-// What the watcher's ServiceAccount must be allowed for what its configuration switches on, as the
-// chart grants it (charts/mindgate/templates/watcher-rbac.yaml).
+// What the ServiceAccounts must be allowed for what the configuration switches on, as the chart
+// grants it (charts/mindgate/templates/watcher-rbac.yaml and rbac.yaml).
 namespace mindgate::doctor {
 
 struct Right {
@@ -28,6 +28,9 @@ struct Need {
 
 Need LeadingNeeds(const Options& options);
 Need CertificateNeeds(const Options& options);
+Need LookupNeeds();
+// Of whoever reads policies from ConfigMaps: webhook and watcher.
+Need PolicyNeeds(const Options& options);
 // What the configuration switches on. Its kinds outlive the result.
 std::vector<Need> NeedsOf(const schemas::Config& config, const Options& options);
 

@@ -99,8 +99,24 @@ std::optional<std::map<std::string, WatcherUse>> WatcherAccounts(Context& contex
   return accounts;
 }
 
+void CheckPolicies(Context& context, const schemas::Config& config, const Json& stored) {
+  constexpr std::string_view kPoliciesCheck = "policies";
+  if (!context.options.policy_faults) return;
+  const auto faults = context.options.policy_faults(context.client, config, stored);
+  if (!faults) {
+    SkipFor(context, kPoliciesCheck, "ConfigMaps with policies", faults.error());
+  } else if (faults->empty()) {
+    context.report.Ok(kPoliciesCheck, "the policies in ConfigMaps can be loaded");
+  } else {
+    context.report.Fail(
+        kPoliciesCheck,
+        faults->substr(0, faults->find('\n')) + "; Pods keep using what they loaded before",
+        "correct the ConfigMaps; the log of the webhook has everything that is wrong with them");
+  }
+}
+
 // Nothing after reporting that it cannot be read or is refused.
-std::optional<schemas::Config> ConfigOf(Context& context, const std::string& name) {
+std::optional<schemas::Config> ReadConfig(Context& context, const std::string& name) {
   constexpr std::string_view kConfiguration = "configuration";
   const std::string what = "ConfigMap " + context.options.ns + "/" + name;
   const auto stored =
@@ -118,10 +134,22 @@ std::optional<schemas::Config> ConfigOf(Context& context, const std::string& nam
     return std::nullopt;
   }
   context.report.Ok(kConfiguration, what + " can be loaded");
+  if (config->policy_sources.config_maps) CheckPolicies(context, *config, *stored);
   return *std::move(config);
 }
 
-void CheckWatcherAccounts(Context& context) {
+// By the name of their ConfigMap.
+using Configs = std::map<std::string, std::optional<schemas::Config>>;
+
+// Each is read and reported once.
+const std::optional<schemas::Config>& ConfigOf(Context& context, Configs& configs,
+                                               const std::string& name) {
+  const auto found = configs.find(name);
+  if (found != configs.end()) return found->second;
+  return configs.emplace(name, ReadConfig(context, name)).first->second;
+}
+
+void CheckWatcherAccounts(Context& context, Configs& configs) {
   const auto accounts = WatcherAccounts(context);
   if (!accounts) return;
   bool enforces = false;
@@ -133,7 +161,7 @@ void CheckWatcherAccounts(Context& context) {
     std::vector<Need> needs = {LeadingNeeds(context.options)};
     if (use.keeps_certificates) needs.push_back(CertificateNeeds(context.options));
     for (const std::string& name : use.config_maps) {
-      const auto config = ConfigOf(context, name);
+      const auto& config = ConfigOf(context, configs, name);
       if (!config) {
         unknown = true;
         continue;
@@ -172,19 +200,22 @@ bool LooksRuntimesUp(const Json& pod) {
 }  // namespace
 
 void CheckPermissions(Context& context) {
-  CheckWatcherAccounts(context);
-  std::set<std::string> lookups;
+  Configs configs;
+  CheckWatcherAccounts(context, configs);
+  std::map<std::string, std::vector<Need>> needs;  // of the webhook, by account
   for (const Json& pod : context.pods) {
-    if (LooksRuntimesUp(pod)) lookups.insert(json::TextAt(pod, {"spec", "serviceAccountName"}));
+    std::vector<Need> of_pod;
+    if (LooksRuntimesUp(pod)) of_pod.push_back(LookupNeeds());
+    const std::string name = ConfigMapOf(pod);
+    const auto* config = name.empty() ? nullptr : &ConfigOf(context, configs, name);
+    if (config != nullptr && *config && (*config)->policy_sources.config_maps) {
+      of_pod.push_back(PolicyNeeds(context.options));
+    }
+    if (!of_pod.empty()) {
+      needs[json::TextAt(pod, {"spec", "serviceAccountName"})] = std::move(of_pod);
+    }
   }
-  for (const std::string& account : lookups) {
-    Check(context, account,
-          {{{{"ome.io", "servingruntimes", "list", "", ""},
-             {"ome.io", "servingruntimes", "watch", "", ""},
-             {"ome.io", "clusterservingruntimes", "list", "", ""},
-             {"ome.io", "clusterservingruntimes", "watch", "", ""}},
-            "an InferenceService is injected only if its own spec asks for NPUs"}});
-  }
+  for (const auto& [account, of_account] : needs) Check(context, account, of_account);
 }
 
 }  // namespace mindgate::doctor

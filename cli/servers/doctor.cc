@@ -15,6 +15,7 @@
 #include "cli/console/flags.h"
 #include "cli/console/paint.h"
 #include "kube/client.h"
+#include "offline/policy_config_maps.h"
 
 namespace mindgate::cli {
 namespace {
@@ -97,6 +98,25 @@ std::optional<doctor::Installation> Choose(const DoctorOptions& options, kube::C
   return std::nullopt;
 }
 
+// Files that the chart puts beside mindgate.yaml are read, too: policies in ConfigMaps may be bound
+// there. Other files are in Pods.
+kube::Answer<std::string> PolicyFaults(kube::Client& client, const schemas::Config& config,
+                                       const json::Json& stored) {
+  const std::string ns = json::TextAt(stored, {"metadata", "namespace"});
+  const auto set = offline::ListPolicyConfigMaps(client, ns);
+  if (!set) return tl::unexpected(set.error());
+  const auto more = set->Texts();
+  if (!more) return more.error().message();
+  admission::PolicyTexts texts;
+  for (const std::string& file : config.policy_sources.files) {
+    texts.push_back({file, json::TextAt(stored, {"data", file})});
+  }
+  texts.insert(texts.end(), more->begin(), more->end());
+  schemas::Config judged = config;
+  const auto done = admission::SetPolicies(texts, judged);
+  return done ? "" : done.error().message();
+}
+
 }  // namespace
 
 int RunDoctor(const DoctorOptions& options, Streams& io) {
@@ -112,6 +132,7 @@ int RunDoctor(const DoctorOptions& options, Streams& io) {
   diagnosis.lease = options.lease.empty() ? chosen->lease() : options.lease;
   diagnosis.probe_namespace = options.probe_namespace;
   diagnosis.known = admission::KnownNames();
+  diagnosis.policy_faults = PolicyFaults;
   diagnosis.impersonate = [&](const std::string& user) -> std::shared_ptr<kube::Client> {
     kube::AccessFlags cluster = options.cluster;
     cluster.impersonation = {.user = user};

@@ -83,6 +83,33 @@ TEST_F(DoctorTest, WarningsOfTheApiServerAreNotPrinted) {
   EXPECT_THAT(told.out, HasSubstr("an invalid object passed the validating webhook"));
 }
 
+// The chart puts files of policies beside mindgate.yaml; those of ConfigMaps are one set with them.
+TEST_F(DoctorTest, ReadsPoliciesInConfigMaps) {
+  const auto store = [&](const std::string& name, const Json& labels, const Json& data) {
+    server.Put(
+        resources::kConfigMaps,
+        {{"metadata", {{"namespace", "mindgate-system"}, {"name", name}, {"labels", labels}}},
+         {"data", data}});
+  };
+  const std::string policy =
+      ::mindgate::testing::ReadSource("examples/policies/whole-machines.yaml");
+  Install("mindgate-system", "mindgate", "mindgate");
+  server.Put(
+      resources::kPods,
+      {{"metadata",
+        {{"namespace", "mindgate-system"},
+         {"name", "watcher-0"},
+         {"labels",
+          {{"app.kubernetes.io/component", "watcher"}, {"app.kubernetes.io/name", "mindgate"}}}}},
+       {"spec", {{"volumes", {{{"name", "config"}, {"configMap", {{"name", "settings"}}}}}}}}});
+  store("settings", Json::object(),
+        {{"mindgate.yaml", "policies: {files: [a.yaml], configMaps: true}\n"}, {"a.yaml", policy}});
+  EXPECT_THAT(Run({}).out, HasSubstr("the policies in ConfigMaps can be loaded"));
+  store("site", {{"mindgate.io/policies", "enabled"}}, {{"b.yaml", policy}});
+  EXPECT_THAT(Run({}).out, HasSubstr("ConfigMap mindgate-system/site, key b.yaml:"));
+  EXPECT_THAT(Run({}).out, HasSubstr("policy \"whole-machines\" is also in a.yaml:"));
+}
+
 TEST_F(DoctorTest, InAllFormats) {
   server.Put(resources::kNamespaces, {{"metadata", {{"name", "default"}}}});
   EXPECT_EQ(Run({}).code, 1);

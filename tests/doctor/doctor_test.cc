@@ -626,6 +626,53 @@ TEST_F(Permissions, TrustedNamespacesThatDoNotExistAreNamed) {
   EXPECT_EQ(Of("trusted-namespaces", Status::kSkipped).size(), 1U);
 }
 
+// Webhook and watcher read the ConfigMaps of their namespace where the configuration has the key.
+TEST_F(Permissions, OfPoliciesInConfigMapsAreThoseOfBothPrograms) {
+  AnswerReviews(false);
+  const std::string off =
+      "elasticScaling: {mode: \"off\"}\ngangRepair: false\n"
+      "rescheduling: {mode: \"off\"}\n";
+  const std::string missing =
+      " may not list configmaps, watch configmaps: it cannot read policies, and loads no "
+      "configuration once it restarts";
+  PutWatcher(off + "policies: {configMaps: true}\n");
+  EXPECT_EQ(Of("permissions", Status::kFailed),
+            (std::vector<std::string>{
+                "permissions: ServiceAccount mindgate-system/watcher may not update leases "
+                "mindgate-watcher: it cannot lead, and does nothing",
+                "permissions: ServiceAccount mindgate-system/watcher" + missing}));
+  const auto asked = server.Requests({.method = "POST", .target_part = "subjectaccessreviews"});
+  const Json last = Json::parse(asked.back().body).at("spec").at("resourceAttributes");
+  EXPECT_EQ(last, (Json{{"group", ""},
+                        {"resource", "configmaps"},
+                        {"verb", "watch"},
+                        {"namespace", "mindgate-system"}}));
+}
+
+// What is wrong with them is asked of whoever knows policies.
+TEST_F(Permissions, FaultsOfPoliciesInConfigMapsAreReported) {
+  AnswerReviews(true);
+  kube::Answer<std::string> faults = std::string();
+  options.policy_faults = [&](kube::Client&, const schemas::Config& config, const Json& stored) {
+    EXPECT_TRUE(config.policy_sources.config_maps);
+    EXPECT_EQ(stored.at("metadata").at("name"), "settings");
+    return faults;
+  };
+  PutWatcher("policies: {configMaps: false}\n");
+  EXPECT_EQ(Of("policies", Status::kOk), std::vector<std::string>());
+  PutWatcher("policies: {configMaps: true}\n");
+  EXPECT_EQ(Of("policies", Status::kOk),
+            std::vector<std::string>{"policies: the policies in ConfigMaps can be loaded"});
+  faults = "ConfigMap mindgate-system/site, key a.yaml:3:5: unknown key\nspek: {}\n    ^";
+  EXPECT_EQ(Of("policies", Status::kFailed),
+            std::vector<std::string>{"policies: ConfigMap mindgate-system/site, key a.yaml:3:5: "
+                                     "unknown key; Pods keep using what they loaded before"});
+  faults = kube::Failed(kube::Reason::kForbidden, "configmaps is forbidden");
+  EXPECT_EQ(Of("policies", Status::kSkipped),
+            std::vector<std::string>{"policies: ConfigMaps with policies could not be checked: "
+                                     "configmaps is forbidden"});
+}
+
 TEST_F(Permissions, AConfigurationThatIsRefusedIsNamed) {
   AnswerReviews(true);
   PutWatcher("elasticScaling: {mode: enforced}\n");
