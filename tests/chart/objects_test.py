@@ -119,7 +119,11 @@ RELEASE_NODES = rule("", "nodes", "get list patch")
 OWN_NAMESPACE = rule("", "namespaces", "get", resourceNames=[NAMESPACE])
 
 
-def doctor(probe_namespace: str = "default") -> list[tuple[str, list[Object]]]:
+# config.policies.configMaps
+POLICIES = rule("", "configmaps", "get list watch")
+
+
+def doctor(probe_namespace: str = "default", *more: Object) -> list[tuple[str, list[Object]]]:
     """What `helm test` may do."""
     return [
         (
@@ -127,6 +131,7 @@ def doctor(probe_namespace: str = "default") -> list[tuple[str, list[Object]]]:
             [
                 rule("", "services", "get", resourceNames=["mindgate-webhook"]),
                 rule("", "configmaps", "get", resourceNames=["mindgate-config"]),
+                *more,
                 rule("coordination.k8s.io", "leases", "get", resourceNames=["mindgate-watcher"]),
                 rule("discovery.k8s.io", "endpointslices", "list"),
             ],
@@ -176,9 +181,9 @@ RIGHTS: dict[str, dict[str, list[tuple[str, list[Object]]]]] = {
         "mindgate-watcher": [(NAMESPACE, [LEASE, PROBE]), ("", [REGISTRATIONS, *OBSERVE, *GANGS, EVENTS])],
     },
     "everything": {
-        "reader": [READ_RUNTIMES],
+        "reader": [(NAMESPACE, [POLICIES]), READ_RUNTIMES],
         "keeper": [
-            (NAMESPACE, [LEASE, *STATE_OF_RESTARTS, *certificates("webhook-pair")]),
+            (NAMESPACE, [LEASE, *STATE_OF_RESTARTS, POLICIES, *certificates("webhook-pair")]),
             (
                 "",
                 [
@@ -198,7 +203,7 @@ RIGHTS: dict[str, dict[str, list[tuple[str, list[Object]]]]] = {
             ),
         ],
         "mindgate-uninstall": [("", [RELEASE_PODS, RELEASE_NODES])],
-        "mindgate-test": doctor("serving"),
+        "mindgate-test": doctor("serving", rule("", "configmaps", "list")),
     },
     "minimal": {
         "mindgate-webhook": [READ_RUNTIMES],
@@ -751,6 +756,21 @@ class TogetherTest(unittest.TestCase):
         self.assertEqual(
             (policy["spec"]["policyTypes"], policy["spec"]["egress"]), (["Ingress", "Egress"], [])
         )
+
+    def test_policies_in_config_maps_are_read_in_the_namespace_of_mindgate_alone(self) -> None:
+        values = ("--values", HERE / "values/own-files.yaml")
+        rendered = template(*values, "--set", "config.policies.configMaps=true", "--set", "policies.a\\.yaml=x")
+        self.assertEqual(rendered.returncode, 0, rendered.stderr)
+        objects = parse(rendered.stdout)
+        role = the(objects, "Role", "mindgate-policies")
+        self.assertEqual((role["metadata"]["namespace"], role["rules"]), (NAMESPACE, [POLICIES]))
+        self.assertIn(POLICIES, the(objects, "Role", "mindgate-watcher")["rules"])
+        pod = the(objects, "Deployment", "mindgate-webhook")["spec"]["template"]["spec"]
+        self.assertIs(pod["automountServiceAccountToken"], True)
+        policy = the(objects, "NetworkPolicy", "mindgate-webhook")
+        self.assertEqual([list(each) for each in policy["spec"]["egress"]], [["ports"]])
+        config = yaml.safe_load(the(objects, "ConfigMap", "mindgate-config")["data"]["mindgate.yaml"])
+        self.assertEqual(config["policies"], {"configMaps": True, "files": ["a.yaml"]})
 
     def test_an_issuer_of_the_site_signs(self) -> None:
         issuer = {"name": "site", "kind": "ClusterIssuer", "group": "cert-manager.io"}

@@ -67,6 +67,7 @@ ANNOTATIONS = "The watcher of mindgate may change only annotations of a PodGroup
 ITS_ANNOTATIONS = f"may change only the annotations {K} and mindgate.io/gang-repair"
 RESET_ONLY = "it may change only the first and reset.json and checkCode of ConfigMaps reset-config-*."
 NO_REPORT = "The watcher of mindgate may not make a ConfigMap a report of faults."
+NO_POLICIES = "The watcher of mindgate may not make a ConfigMap one of policies"
 ITS_EVENTS = "The watcher of mindgate may write only Events with reportingController mindgate.io/watcher."
 ONLY_DRY_RUNS = "The test Pod of mindgate may create objects only as a dry run."
 ONLY_TAKES_GATE = "The uninstall Job of mindgate may only remove the scheduling gate mindgate.io/elastic-scaling of a Pod."
@@ -356,6 +357,8 @@ def test_what_the_watcher_does_not_do_is_refused(watcher: Account) -> None:
         assert "may create only Secret probe-mindgate-tls of type kubernetes.io/tls" in create_secret(watcher, name, kind)
     report = config_map("mindgate-rescheduling", {}, labels={"mc-consumer-publicfault": "true"})
     assert NO_REPORT in watcher.create(report)
+    policies = config_map("mindgate-rescheduling", {}, labels={"mindgate.io/policies": "enabled"})
+    assert NO_POLICIES in watcher.create(policies)
     probe = json.dumps(config_map("mindgate-probe", {}))
     assert RESET_ONLY in watcher.do("create", "--filename", "-", input=probe), "not as a dry run"
     for name in ("cluster-info-device-0", "mindx-dl-deviceinfo-npu-0", "reset-config-other"):

@@ -108,8 +108,9 @@ the watcher changes nothing either.
 {{- end }}
 {{- end }}
 {{- with .Values.policies }}
-{{- $named := default list (default dict $config.policies).files }}
-{{- $_ := set $config "policies" (dict "files" (concat $named (keys . | sortAlpha))) }}
+{{- $sources := default dict $config.policies }}
+{{- $_ := set $sources "files" (concat (default list $sources.files) (keys . | sortAlpha)) }}
+{{- $_ := set $config "policies" $sources }}
 {{- end }}
 {{- toYaml $config }}
 {{- end }}
@@ -158,6 +159,17 @@ Settings of the watcher, with the defaults of the program: elasticScaling.mode a
 
 {{- define "mindgate.asksToExit" -}}
 {{- include "mindgate.reschedulingSwitch" (dict "context" . "name" "gracefulExit") }}
+{{- end }}
+
+{{/* "true" if policies are read from ConfigMaps in the namespace of mindgate. */}}
+{{- define "mindgate.readsConfigMaps" -}}
+{{- $sources := default dict (include "mindgate.config" . | fromYaml).policies }}
+{{- if eq (include "mindgate.word" (get $sources "configMaps")) "on" }}true{{ end }}
+{{- end }}
+
+{{/* "true" if the webhook calls the API server: then its Pods have a token. */}}
+{{- define "mindgate.webhookCalls" -}}
+{{- if or .Values.lookups.runtimes (include "mindgate.readsConfigMaps" .) }}true{{ end }}
 {{- end }}
 
 {{- define "mindgate.auditMode" -}}
