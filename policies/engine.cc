@@ -129,7 +129,8 @@ void Report(const Rule& rule, Mode mode, const RuleContext& context, const Findi
                                   .message = violation.message,
                                   .fix = violation.fix.words,
                                   .within = violation.within,
-                                  .right = violation.fix.value});
+                                  .right = violation.fix.value,
+                                  .reason = violation.reason});
   }
   if (found.dropped() > 0) {
     judgement.findings.push_back({&rule, false, mode, "", "",
@@ -180,7 +181,8 @@ Fix WriteWord(std::string_view key, std::string_view text, bool certain) {
   return fix;
 }
 
-void Findings::Violate(std::string path, std::string message, Fix fix, json::Position within) {
+void Findings::Violate(std::string path, std::string message, Fix fix, json::Position within,
+                       std::string_view reason) {
   if (violations_.size() == kMax) {
     ++dropped_;
     return;
@@ -188,7 +190,8 @@ void Findings::Violate(std::string path, std::string message, Fix fix, json::Pos
   for (const Violation& seen : violations_) {
     if (seen.path == path && seen.message == message) return;
   }
-  violations_.push_back({std::move(path), std::move(message), std::move(fix), within, at_most_});
+  violations_.push_back(
+      {std::move(path), std::move(message), std::move(fix), within, at_most_, reason});
 }
 
 const std::vector<const Rule*>& Catalogue() {

@@ -31,6 +31,9 @@ struct Finding {
   json::Position within = {};  // in the text at `path`, when that is a document of its own
   bool existed = false;        // the object had it before the update: it does not deny
   std::optional<RightValue> right = {};  // at `path`: what the fix says to write, for programs
+  // Of Kubernetes' Status, where a policy of the site gives one: "Invalid". Lives as long as
+  // `rule`.
+  std::string_view reason = {};
 };
 
 // How one rule fared with one object; for `explain`.

@@ -60,6 +60,7 @@ class Findings {
     // Where in the text at `path` the fault is, when that text is a document of its own.
     json::Position within = {};
     Mode at_most = Mode::kEnforce;
+    std::string_view reason = {};  // as `reason` of a policy's validation; empty: it has none
   };
   // The rule could not be evaluated though it applies.
   struct Failure {
@@ -78,8 +79,9 @@ class Findings {
   static constexpr size_t kMax = 64;
 
   // A second violation of the same place with the same message is dropped, and so is what comes
-  // after kMax.
-  void Violate(std::string path, std::string message, Fix fix, json::Position within = {});
+  // after kMax. `reason` lives as long as the rule.
+  void Violate(std::string path, std::string message, Fix fix, json::Position within = {},
+               std::string_view reason = {});
   // The rule could not be evaluated though it applies; never a pass.
   void Error(std::string message) { errors_.push_back({std::move(message), at_most_}); }
   // What is found from now on leads to no more than this.

@@ -108,6 +108,14 @@ std::string Message(const std::vector<const policies::Finding*>& denying) {
   return message + "\nmore: " + more;
 }
 
+// As the API server has them for policies of its own (k8s.io/apiserver:
+// pkg/admission/plugin/policy/ validating/policy_decision.go, reasonToCode).
+int CodeOf(std::string_view reason) {
+  if (reason == "Unauthorized") return 401;
+  if (reason == "RequestEntityTooLarge") return 413;
+  return reason == "Invalid" ? 422 : 403;
+}
+
 Json Status(const admission::Verdict& verdict) {
   std::vector<const policies::Finding*> denying;
   for (const policies::Finding& finding : verdict.findings) {
@@ -116,9 +124,11 @@ Json Status(const admission::Verdict& verdict) {
   const bool shape = !denying.empty() && std::all_of(denying.begin(), denying.end(), [](auto* f) {
     return f->rule->id == kWrongType;
   });
+  std::string_view reason = shape ? "Invalid" : "Forbidden";
+  if (!denying.empty() && !denying.front()->reason.empty()) reason = denying.front()->reason;
   return {{"status", "Failure"},
-          {"code", shape ? 422 : 403},
-          {"reason", shape ? "Invalid" : "Forbidden"},
+          {"code", CodeOf(reason)},
+          {"reason", reason},
           {"message", denying.empty() ? "denied by mindgate" : Message(denying)}};
 }
 

@@ -145,7 +145,7 @@ void Evaluation::Validate(const SitePolicy::Validation& validation,
   }
   FieldMessage said = ReadFieldMessage(*context_.view.object, MessageOf(validation, written));
   findings_.Violate(std::move(said.path), WithoutFullStop(said.text),
-                    std::string(policy_.rule().fix));
+                    std::string(policy_.rule().fix), {}, written.reason);
 }
 
 // A messageExpression that fails, or gives nothing that can be shown, leaves the message.

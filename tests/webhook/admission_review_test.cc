@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "admission/policy_files.h"
 #include "json/decode.h"
 #include "json/patch.h"
 #include "webhook/reviews.h"
@@ -193,6 +194,55 @@ TEST(AdmissionReview, DenialByPolicyIs403AndListsEverything) {
       << "of a denial as well";
   EXPECT_EQ(response["auditAnnotations"],
             Json({{"generation", "g"}, {"rules", "MG001=enforce,MG002=warn"}}));
+}
+
+// As Kubernetes has it for its own policies; the first finding that denies decides.
+TEST(AdmissionReview, AReasonOfAPolicyIsThatOfTheAnswer) {
+  const auto denied_by = [](const std::string& validations) {
+    const std::string policy = R"(apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: {name: p}
+spec:
+  matchConstraints:
+    resourceRules: [{apiGroups: ["*"], apiVersions: ["*"], operations: ["*"], resources: ["*"]}]
+  validations: [)" + validations +
+                               R"(]
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: {name: b}
+spec: {policyName: p, validationActions: [Deny]}
+)";
+    schemas::Config config;
+    const auto set = admission::SetPolicies({{"a.yaml", policy}}, config);
+    EXPECT_TRUE(set.has_value()) << set.error().message();
+    const auto review = Reviewed(ReviewOf(Deployment()).dump());
+    return admission::Admit(review->request, config, {.mutate = false});
+  };
+  const auto answer = [](const admission::Verdict& verdict) {
+    const Json status = Encoded(verdict)["status"];
+    return status["code"].dump() + " " + status["reason"].get<std::string>();
+  };
+  const std::pair<const char*, const char*> cases[] = {
+      {"{expression: 'false', reason: Unauthorized}", "401 Unauthorized"},
+      {"{expression: 'false', reason: Forbidden}", "403 Forbidden"},
+      {"{expression: 'false', reason: Invalid}", "422 Invalid"},
+      {"{expression: 'false', reason: RequestEntityTooLarge}", "413 RequestEntityTooLarge"},
+      {"{expression: 'false'}", "403 Forbidden"},
+      {"{expression: 'object.none', reason: Invalid}", "403 Forbidden"},  // an error has none
+      {"{expression: 'true', reason: Unauthorized}, {expression: 'false', message: b, reason: "
+       "Invalid}, {expression: 'false', message: c, reason: Unauthorized}",
+       "422 Invalid"},
+  };
+  for (const auto& [validations, wanted] : cases) {
+    EXPECT_EQ(answer(denied_by(validations)), wanted) << validations;
+  }
+  admission::Verdict rule_first = denied_by("{expression: 'false', reason: Invalid}");
+  rule_first.findings.insert(rule_first.findings.begin(),
+                             FindingOf("MG002", schemas::Mode::kEnforce, "first"));
+  EXPECT_EQ(answer(rule_first), "403 Forbidden");
+  rule_first.findings.front().mode = schemas::Mode::kWarn;
+  EXPECT_EQ(answer(rule_first), "422 Invalid");
 }
 
 TEST(AdmissionReview, MessageOfManyViolationsIsBounded) {
