@@ -25,7 +25,7 @@ bool IsInScope(const ResourceRule& rule, const schemas::KindInfo& kind) {
 }
 
 bool IsAbout(const ResourceRule& rule, const Matched& asked, bool exact) {
-  if (!NamesResource(rule, asked.kind) || !IsInScope(rule, asked.kind)) return false;
+  if (!NamesKind(rule, asked.kind)) return false;
   if (!Has(rule.operations, schemas::OperationName(asked.request.operation))) return false;
   if (!rule.names.empty() &&
       std::find(rule.names.begin(), rule.names.end(), asked.name) == rule.names.end()) {
@@ -105,13 +105,15 @@ bool Matches(const MatchResources& resources, const Matched& asked) {
          IsInNamespace(resources.namespaces, asked) && HasLabels(resources.objects, asked);
 }
 
+bool NamesKind(const ResourceRule& rule, const schemas::KindInfo& kind) {
+  return NamesResource(rule, kind) && IsInScope(rule, kind);
+}
+
 schemas::KindSet KindsOf(const MatchResources& resources, const schemas::SiteKinds& site) {
   schemas::KindSet kinds;
   const auto add = [&](const schemas::KindInfo& kind) {
     for (const ResourceRule& rule : resources.rules) {
-      if (NamesResource(rule, kind) && IsInScope(rule, kind)) {
-        kinds = kinds | schemas::KindSet{kind.kind};
-      }
+      if (NamesKind(rule, kind)) kinds = kinds | schemas::KindSet{kind.kind};
     }
   };
   for (const schemas::KindInfo& kind : schemas::kKinds) add(kind);

@@ -78,6 +78,9 @@ struct Matched {
 
 bool Matches(const MatchResources& resources, const Matched& asked);
 
+// Whether the rule can be about objects of the kind, whatever is done to them.
+bool NamesKind(const ResourceRule& rule, const schemas::KindInfo& kind);
+
 // The kinds that it can be about, those of the site among them.
 schemas::KindSet KindsOf(const MatchResources& resources, const schemas::SiteKinds& site);
 

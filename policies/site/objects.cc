@@ -323,6 +323,7 @@ template <typename T>
 std::optional<T> ReadObject(const Type<T>& table, const Json& document, schemas::Reading& reading) {
   T read;
   if (!schemas::ReadDocument(table, document, reading, read)) return std::nullopt;
+  read.document = std::make_shared<const json::Document>(document);
   return read;
 }
 

@@ -1,12 +1,14 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "json/decode.h"
 #include "policies/site/matching.h"
 #include "schemas/config.h"
 #include "schemas/reading.h"
@@ -54,6 +56,7 @@ struct WrittenPolicy {
   std::vector<NamedExpression> variables;
   std::vector<WrittenValidation> validations;
   std::vector<NamedExpression> audit_annotations;
+  std::shared_ptr<const json::Document> document{};  // all of it, for who hands it on
 };
 
 struct ParamRef {
@@ -69,6 +72,7 @@ struct WrittenBinding {
   std::optional<ParamRef> param_ref;
   std::optional<MatchResources> resources;
   schemas::Mode mode = schemas::Mode::kOff;  // of the strongest of validationActions
+  std::shared_ptr<const json::Document> document{};
 };
 
 bool IsPolicy(const json::Json& document);

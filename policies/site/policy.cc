@@ -88,7 +88,7 @@ class ParamSearch {
       found.objects.push_back(&object);
     };
     for (const json::Document& document : beside_) {
-      if (IsMeant(document.root(), ref.name, in)) take(document.root());
+      if (IsOfKind(document.root(), ref.name) && IsIn(document.root(), in)) take(document.root());
     }
     if (!found.objects.empty() || others_ == nullptr) return found;
     if (ref.name.empty()) {
@@ -101,13 +101,27 @@ class ParamSearch {
     return found;
   }
 
+  // Those beside the policy, in all namespaces where the reference names none.
+  std::vector<const json::Value*> FindBeside(const ParamRef& ref) const {
+    std::vector<const json::Value*> found;
+    for (const json::Document& document : beside_) {
+      const json::Value& object = document.root();
+      if (!IsOfKind(object, ref.name) || (!ref.ns.empty() && !IsIn(object, ref.ns))) continue;
+      if (ref.selector && !ref.selector->Matches(Labels::OfObject(&object))) continue;
+      found.push_back(&object);
+    }
+    return found;
+  }
+
  private:
-  bool IsMeant(const json::Value& object, std::string_view name, std::string_view ns) const {
-    const json::Value* metadata = json::Find(object, "metadata");
+  bool IsOfKind(const json::Value& object, std::string_view name) const {
     return json::FindString(object, "apiVersion") == api_version_ &&
            json::FindString(object, "kind") == kind_ &&
-           (name.empty() || json::FindString(metadata, "name") == name) &&
-           json::FindString(metadata, "namespace").value_or(ns) == ns;
+           (name.empty() || json::FindString(json::Find(object, "metadata"), "name") == name);
+  }
+
+  static bool IsIn(const json::Value& object, std::string_view ns) {
+    return json::FindString(json::Find(object, "metadata"), "namespace").value_or(ns) == ns;
   }
 
   const std::string_view api_version_;
@@ -216,6 +230,11 @@ void SitePolicy::Bind(std::vector<WrittenBinding> bindings, const Params& params
   std::stable_sort(bindings_.begin(), bindings_.end(),
                    [](const auto& a, const auto& b) { return a.mode > b.mode; });
   rule_.default_mode = bindings_.empty() ? Mode::kOff : bindings_.front().mode;
+}
+
+std::vector<const json::Value*> SitePolicy::ParamsOf(const WrittenBinding& binding) const {
+  if (!written_.param_kind || !binding.param_ref) return {};
+  return ParamSearch(*written_.param_kind, *params_, nullptr).FindBeside(*binding.param_ref);
 }
 
 void SitePolicy::Run(const RuleContext& context, Findings& findings) const {

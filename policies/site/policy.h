@@ -35,6 +35,8 @@ class SitePolicy final : public Check {
   // Without a binding it is not in force.
   bool is_bound() const { return !bindings_.empty(); }
   const std::vector<WrittenBinding>& bindings() const { return bindings_; }
+  // Objects in the files that the binding may mean as parameters, in whatever namespace.
+  std::vector<const json::Value*> ParamsOf(const WrittenBinding& binding) const;
 
   const Rule& rule() const { return rule_; }
   const std::string& name() const { return written_.name; }
