@@ -122,7 +122,9 @@ class Offer {
     } else if (name == "RULE") {
       Topics(ConfigOf(sources));
     } else if (type == "RULE") {
-      for (const policies::Rule* rule : policies::Catalogue()) AddRule(*rule);
+      Rules();
+    } else if (type == "MUTATOR") {
+      for (const auto& mutator : mutators::Mutators()) Word(mutator.name, mutator.summary);
     } else if (name == "KIND") {
       Words(audit::KindNames(ConfigOf(sources).kinds));
     } else if (type == "FILE" || type == "PATH" || name == "FILE" || name == "PATH") {
@@ -141,14 +143,16 @@ class Offer {
   Completions Take() { return std::move(completions_); }
 
  private:
-  void AddRule(const policies::Rule& rule) {
-    Word(rule.id, rule.name);
-    Word(rule.name, rule.summary);
+  void Rules() {
+    for (const policies::Rule* rule : policies::Catalogue()) {
+      Word(rule->id, rule->name);
+      Word(rule->name, rule->summary);
+    }
   }
 
   void Topics(const schemas::Config& config) {
+    Rules();
     for (const policies::Rule* rule : policies::Catalogue()) {
-      AddRule(*rule);
       if (typed_.starts_with("rule/")) Word("rule/" + std::string(rule->name), rule->summary);
     }
     if (config.policies != nullptr) {

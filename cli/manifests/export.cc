@@ -13,15 +13,18 @@
 #include "cli/console/columns.h"
 #include "cli/console/commands.h"
 #include "export/policy.h"
+#include "export/site_policy.h"
 #include "json/yaml.h"
 #include "offline/evaluate.h"
 #include "policies/engine.h"
+#include "policies/site/site_policies.h"
 
 namespace mindgate::cli {
 namespace {
 
 using exported::ExportedRule;
 using policies::Rule;
+using policies::site::SitePolicy;
 
 // Those of charts/mindgate/values.yaml: namespaces of the cluster, MindCluster and the frameworks.
 constexpr std::array kExcluded = std::to_array<const char*>(
@@ -31,23 +34,50 @@ constexpr std::array kControllers =
     std::to_array<const char*>({"kube-system", "mindx-dl", "volcano-system", "volcano-monitoring",
                                 "lws-system", "ome", "aibrix-system"});
 
-// One rule and its row; null pointer when it has none.
+// A rule and its row, or a policy of the site's own.
 struct Candidate {
   const Rule* rule;
-  const ExportedRule* row;
+  const ExportedRule* row = nullptr;
+  const SitePolicy* policy = nullptr;
+  std::string_view why_not = {};  // empty: it is exported
 };
+
+std::vector<Candidate> CandidatesOf(const schemas::Config& config,
+                                    std::span<const ExportedRule> rows) {
+  std::vector<Candidate> all;
+  for (const Rule* rule : policies::Catalogue()) {
+    const auto row = std::ranges::find(rows, rule->id, &ExportedRule::id);
+    all.push_back({.rule = rule,
+                   .row = row == rows.end() ? nullptr : &*row,
+                   .why_not = exported::WhyNotExported(rule->id)});
+  }
+  if (config.policies == nullptr) return all;
+  for (const auto& policy : config.policies->policies()) {
+    all.push_back({.rule = &policy->rule(),
+                   .policy = policy.get(),
+                   .why_not = exported::WhyNotExported(*policy)});
+  }
+  return all;
+}
 
 void PrintList(std::span<const Candidate> candidates, const schemas::Config& config,
                const Paint& paint, std::ostream& out) {
   Table table({TableCell("RULE"), TableCell("NAME"), TableCell("MODE"), TableCell("EXPORTED"),
                TableCell("REASON")});
-  for (const auto& [rule, row] : candidates) {
-    table.Add({TableCell(std::string(rule->id)), TableCell(std::string(rule->name)),
-               TableCell(std::string(schemas::ModeName(policies::ModeFor(*rule, config, "")))),
-               TableCell(row != nullptr ? "yes" : "no"),
-               TableCell(std::string(exported::WhyNotExported(rule->id)))});
+  for (const Candidate& each : candidates) {
+    table.Add({TableCell(std::string(each.rule->id)), TableCell(std::string(each.rule->name)),
+               TableCell(std::string(schemas::ModeName(policies::ModeFor(*each.rule, config, "")))),
+               TableCell(each.why_not.empty() ? "yes" : "no"),
+               TableCell(std::string(each.why_not))});
   }
   table.Print(paint, out);
+}
+
+const Candidate* Named(std::string_view name, std::span<const Candidate> all) {
+  const Rule* rule = policies::FindRule(name);
+  const auto found = std::ranges::find_if(
+      all, [&](const Candidate& each) { return each.rule == rule || each.rule->id == name; });
+  return found == all.end() ? nullptr : &*found;
 }
 
 // The rules that were asked for by name, all of them when none was. Nothing when a name is unknown
@@ -58,17 +88,16 @@ std::optional<std::vector<Candidate>> Wanted(const std::vector<std::string>& nam
   std::vector<Candidate> wanted;
   bool sound = true;
   for (const std::string& name : names) {
-    const Rule* rule = policies::FindRule(name);
-    const auto found = std::ranges::find(all, rule, &Candidate::rule);
-    if (rule == nullptr) {
+    const Candidate* found = Named(name, all);
+    if (found == nullptr) {
       PrintError(err, "--rule " + Quote(name) + ": there is no such rule",
                  "`mindgate export vap --list` has all of them");
       sound = false;
-    } else if (found->row == nullptr) {
+    } else if (!found->why_not.empty()) {
       PrintError(
           err,
-          "--rule " + std::string(rule->id) +
-              " has no policy: " + std::string(exported::WhyNotExported(rule->id)),
+          "--rule " + std::string(found->rule->id) +
+              " has no policy: " + std::string(found->why_not),
           "leave it to mindgate's webhook, or to `mindgate apply` before objects are applied");
       sound = false;
     } else {
@@ -77,6 +106,25 @@ std::optional<std::vector<Candidate>> Wanted(const std::vector<std::string>& nam
   }
   if (!sound) return std::nullopt;
   return wanted;
+}
+
+// A site that has written a policy expects it to be in force.
+void WarnOfMissing(std::span<const Candidate> wanted, std::ostream& err) {
+  for (const Candidate& each : wanted) {
+    if (each.policy == nullptr || each.why_not.empty()) continue;
+    err << "warning: " << each.rule->id << " is not exported: " << each.why_not << "\n";
+  }
+}
+
+// The API server looks for it in the namespace of each object, kubectl applies it to its own.
+void WarnOfPlaces(std::span<const nlohmann::ordered_json> params, std::ostream& err) {
+  for (const auto& param : params) {
+    if (param.at("apiVersion") != "v1" || param.at("metadata").contains("namespace")) continue;
+    err << "warning: the parameter " << param.at("kind").get<std::string>() << " "
+        << param.at("metadata").at("name").get<std::string>()
+        << " has no namespace: the API server expects it in the namespace of each object. Write "
+           "paramRef.namespace, or apply it to all of these\n";
+  }
 }
 
 void WarnOfEnds(const schemas::Config& config, const exported::ExportOptions& options,
@@ -91,36 +139,76 @@ void WarnOfEnds(const schemas::Config& config, const exported::ExportOptions& op
 
 }  // namespace
 
-int RunExportVap(const ExportVapOptions& options, Streams& io) {
-  const auto config = offline::LoadConfigFile(options.config_file, io.err);
+std::optional<exported::ExportOptions> ClusterOptions(const ExportPolicyOptions& options,
+                                                      std::ostream& err) {
+  const auto selector = offline::ReadSelector(options.namespace_selector, err);
+  if (!selector) return std::nullopt;
+  return exported::ExportOptions{.controller_namespaces = options.controller_namespaces,
+                                 .controller_users = options.controller_users,
+                                 .excluded_namespaces = options.excluded_namespaces,
+                                 .namespace_selector = *selector,
+                                 .now = options.now};
+}
+
+void PrintDocuments(std::span<const nlohmann::ordered_json> documents, std::ostream& out) {
+  for (const auto& document : documents) out << "---\n" << json::EncodeYaml(json::Json(document));
+}
+
+int RunExportVap(const ExportPolicyOptions& options, Streams& io) {
+  const auto config = offline::LoadConfigFile(options.config_file, io.err, options.policies);
   if (!config) return kExitUnusable;
   const std::vector<ExportedRule> rows = exported::ExportedRules(*config);
-  std::vector<Candidate> all;
-  for (const Rule* rule : policies::Catalogue()) {
-    const auto row = std::ranges::find(rows, rule->id, &ExportedRule::id);
-    all.push_back({rule, row == rows.end() ? nullptr : &*row});
-  }
+  const std::vector<Candidate> all = CandidatesOf(*config, rows);
   if (options.list) {
     PrintList(all, *config, Paint(options.color, io.out_is_terminal), io.out);
     return kExitDone;
   }
   const auto wanted = Wanted(options.rules, all, io.err);
-  const auto selector = offline::ReadSelector(options.namespace_selector, io.err);
-  if (!wanted || !selector) return kExitUnusable;
-  const exported::ExportOptions export_options = {
-      .controller_namespaces = options.controller_namespaces,
-      .controller_users = options.controller_users,
-      .excluded_namespaces = options.excluded_namespaces,
-      .namespace_selector = *selector,
-      .now = options.now};
-  for (const auto& [rule, row] : *wanted) {
-    if (row == nullptr) continue;
-    for (const auto& document : exported::PoliciesOf(*rule, *row, *config, export_options)) {
-      io.out << "---\n" << json::EncodeYaml(json::Json(document));
+  const auto cluster = ClusterOptions(options, io.err);
+  if (!wanted || !cluster) return kExitUnusable;
+  std::vector<const SitePolicy*> own;
+  for (const Candidate& each : *wanted) {
+    if (each.row != nullptr) {
+      PrintDocuments(exported::PoliciesOf(*each.rule, *each.row, *config, *cluster), io.out);
+    } else if (each.policy != nullptr) {
+      own.push_back(each.policy);
     }
   }
-  WarnOfEnds(*config, export_options, io.err);
+  const auto site = exported::SitePoliciesOf(own, *config, *cluster);
+  PrintDocuments(site.params, io.out);
+  PrintDocuments(site.policies, io.out);
+  WarnOfMissing(*wanted, io.err);
+  WarnOfPlaces(site.params, io.err);
+  WarnOfEnds(*config, *cluster, io.err);
   return kExitDone;
+}
+
+void AddClusterOptions(CLI::App& command, ExportPolicyOptions& options) {
+  options.excluded_namespaces.assign(kExcluded.begin(), kExcluded.end());
+  options.controller_namespaces.assign(kControllers.begin(), kControllers.end());
+  options.controller_users = {"system:kube-controller-manager"};
+  command
+      .add_option("--namespace-selector", options.namespace_selector,
+                  "Labels of the namespaces whose objects policies see, such as team=serving")
+      ->type_name("SELECTOR")
+      ->envname("MINDGATE_NAMESPACE_SELECTOR");
+  command
+      .add_option("--exclude-namespace", options.excluded_namespaces,
+                  "Namespace that policies leave alone; repeat it for several. The default are "
+                  "those of the cluster, MindCluster and the frameworks, as in the chart")
+      ->type_name("NAMESPACE")
+      ->envname("MINDGATE_EXCLUDE_NAMESPACE");
+  command
+      .add_option("--controller-namespace", options.controller_namespaces,
+                  "Namespace whose ServiceAccounts are controllers: policies leave alone what they "
+                  "make of an object. The default are those of the chart")
+      ->type_name("NAMESPACE")
+      ->envname("MINDGATE_CONTROLLER_NAMESPACE");
+  command
+      .add_option("--controller-user", options.controller_users, "Other user that is a controller")
+      ->type_name("USER")
+      ->capture_default_str()
+      ->envname("MINDGATE_CONTROLLER_USER");
 }
 
 void AddExport(CLI::App& parent, Streams& io, int& exit_code) {
@@ -129,46 +217,30 @@ void AddExport(CLI::App& parent, Streams& io, int& exit_code) {
   command->require_subcommand(1);
   command->footer(R"(Example:
   mindgate export vap > policies.yaml)");
-  auto options = std::make_shared<ExportVapOptions>();
-  options->excluded_namespaces.assign(kExcluded.begin(), kExcluded.end());
-  options->controller_namespaces.assign(kControllers.begin(), kControllers.end());
-  options->controller_users = {"system:kube-controller-manager"};
+  auto options = std::make_shared<ExportPolicyOptions>();
   CLI::App* vap =
       command->add_subcommand("vap", "Print rules as ValidatingAdmissionPolicies with bindings");
-  vap->add_option("--rule", options->rules, "Rule by id or name; repeat it for several")
+  vap->add_option("--rule", options->rules,
+                  "Rule by id or name, or policy/NAME of your own; repeat it for several")
       ->type_name("RULE")
       ->envname("MINDGATE_EXPORT_RULE");
   vap->add_option("--config", options->config_file,
                   "Configuration file, whose modes, overrides and exceptions are exported")
       ->type_name("FILE")
       ->envname("MINDGATE_CONFIG");
-  vap->add_option("--namespace-selector", options->namespace_selector,
-                  "Labels of the namespaces in which objects are judged, such as team=serving")
-      ->type_name("SELECTOR")
-      ->envname("MINDGATE_NAMESPACE_SELECTOR");
-  vap->add_option("--exclude-namespace", options->excluded_namespaces,
-                  "Namespace in which nothing is judged; repeat it for several. The default are "
-                  "those of the cluster, MindCluster and the frameworks, as in the chart")
-      ->type_name("NAMESPACE")
-      ->envname("MINDGATE_EXCLUDE_NAMESPACE");
-  vap->add_option("--controller-namespace", options->controller_namespaces,
-                  "Namespace whose ServiceAccounts are controllers: what they make of an object is "
-                  "not judged again. The default are those of the chart")
-      ->type_name("NAMESPACE")
-      ->envname("MINDGATE_CONTROLLER_NAMESPACE");
-  vap->add_option("--controller-user", options->controller_users, "Other user that is a controller")
-      ->type_name("USER")
-      ->capture_default_str()
-      ->envname("MINDGATE_CONTROLLER_USER");
+  AddPoliciesOption(*vap, options->policies);
+  AddClusterOptions(*vap, *options);
   vap->add_flag("--list", options->list, "List all rules, and why some of them have no policy")
       ->envname("MINDGATE_EXPORT_LIST");
   AddColorOption(*vap, options->color);
   vap->footer(
       R"(A rule that is off has no policy. Policies need Kubernetes 1.30; they see one object and nothing else.
+A policy of your own is printed with its bindings and parameters, unless it reads workload.
 Examples:
   mindgate export vap > policies.yaml
   mindgate export vap --config mindgate.yaml | kubectl apply -f -
   mindgate export vap --rule fault-scheduling-value --rule MG105 | kubectl apply -f -
+  mindgate export vap --policies policies/ --rule policy/short-names
   mindgate export vap --list)");
   vap->callback([options, &io, &exit_code] {
     options->now = SystemClock().WallNow();

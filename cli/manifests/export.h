@@ -1,17 +1,27 @@
 #pragma once
 
+#include <iosfwd>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "base/time.h"
 #include "cli/console/paint.h"
 #include "cli/console/streams.h"
+#include "export/scope.h"
+
+namespace CLI {
+class App;
+}
 
 namespace mindgate::cli {
 
-struct ExportVapOptions {
-  std::vector<std::string> rules = {};  // ids or names; empty: all that can be exported
+struct ExportPolicyOptions {
+  std::vector<std::string> rules = {};  // vap: ids or names; empty: all that can be exported
   std::string config_file = {};         // empty: the defaults
+  std::vector<std::string> policies{};  // vap: files and folders, beside those of the configuration
   std::string namespace_selector = {};  // as kubectl writes it; empty: every namespace
   std::vector<std::string> excluded_namespaces = {};
   std::vector<std::string> controller_namespaces = {};
@@ -21,8 +31,16 @@ struct ExportVapOptions {
   Time now{};
 };
 
-// Prints ValidatingAdmissionPolicies with bindings for the rules that CEL can express, as YAML;
-// with `list`, all rules and why some of them have no policy.
-int RunExportVap(const ExportVapOptions& options, Streams& io);
+// Prints ValidatingAdmissionPolicies with bindings for the rules that CEL can express and for
+// policies of the site's own that a cluster can judge by, as YAML; with `list`, all of both, and
+// why some of them are not printed.
+int RunExportVap(const ExportPolicyOptions& options, Streams& io);
+
+// What commands that print policies share. Nothing when the selector cannot be read; `err` says
+// why.
+std::optional<exported::ExportOptions> ClusterOptions(const ExportPolicyOptions& options,
+                                                      std::ostream& err);
+void AddClusterOptions(CLI::App& command, ExportPolicyOptions& options);
+void PrintDocuments(std::span<const nlohmann::ordered_json> documents, std::ostream& out);
 
 }  // namespace mindgate::cli

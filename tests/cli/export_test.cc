@@ -20,7 +20,7 @@ struct Printed {
   std::string err;
 };
 
-Printed Export(const ExportVapOptions& options) {
+Printed Export(const ExportPolicyOptions& options) {
   std::istringstream in;
   std::ostringstream out;
   std::ostringstream err;
@@ -92,6 +92,80 @@ exceptions:
   EXPECT_NE(printed.out.find("legacy"), std::string::npos);
   EXPECT_EQ(printed.err.substr(0, printed.err.find(" ends on ")),
             "warning: exceptions[0] of serving");
+}
+
+constexpr std::string_view kOwnPolicies = R"(
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: {name: few}
+spec:
+  paramKind: {apiVersion: v1, kind: ConfigMap}
+  matchConstraints:
+    resourceRules:
+    - {apiGroups: [apps], apiVersions: [v1], operations: [CREATE], resources: [deployments]}
+  validations: [{expression: object.spec.replicas <= int(params.data.most)}]
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: {name: few}
+spec:
+  policyName: few
+  paramRef: {name: limits, parameterNotFoundAction: Deny}
+  validationActions: [Deny]
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: limits}
+data: {most: "3"}
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: {name: whole}
+spec:
+  matchConstraints:
+    resourceRules:
+    - {apiGroups: [apps], apiVersions: [v1], operations: [CREATE], resources: [deployments]}
+  validations: [{expression: workload.templates == []}]
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: {name: whole}
+spec: {policyName: whole, validationActions: [Deny]}
+)";
+
+TEST(ExportVap, PrintsPoliciesOfTheSite) {
+  const testing::TempFolder folder;
+  folder.Write("own.yaml", std::string(kOwnPolicies));
+  folder.Write("mindgate.yaml", "policies: {files: [own.yaml]}\nrules: {policy/few: warn}\n");
+  const std::string config = folder.path() + "/mindgate.yaml";
+  const Printed one = Export({.rules = {"policy/few"}, .config_file = config});
+  EXPECT_EQ(one.exit_code, kExitDone);
+  const auto documents = json::DecodeYaml(one.out);
+  ASSERT_TRUE(documents);
+  ASSERT_EQ(documents->size(), 3u) << one.out;
+  EXPECT_EQ(documents->at(0).value["kind"], "ConfigMap");
+  EXPECT_EQ(documents->at(1).value["metadata"]["name"], "few");
+  EXPECT_EQ(documents->at(2).value["spec"]["validationActions"], json::Json::parse(R"(["Warn"])"));
+  EXPECT_EQ(one.err,
+            "warning: the parameter ConfigMap limits has no namespace: the API server expects it "
+            "in the namespace of each object. Write paramRef.namespace, or apply it to all of "
+            "these\n");
+  const Printed all = Export({.policies = {folder.path() + "/own.yaml"}});
+  EXPECT_EQ(all.exit_code, kExitDone);
+  EXPECT_NE(all.out.find("name: few\n"), std::string::npos);
+  EXPECT_EQ(all.err.substr(0, all.err.find('\n')),
+            "warning: policy/whole is not exported: it reads workload, which only mindgate has");
+  const Printed refused = Export({.rules = {"policy/whole", "policy/few"}, .config_file = config});
+  EXPECT_EQ(refused.exit_code, kExitUnusable);
+  EXPECT_EQ(refused.out, "");
+  EXPECT_EQ(refused.err,
+            "error: --rule policy/whole has no policy: it reads workload, which only mindgate has\n"
+            "hint: leave it to mindgate's webhook, or to `mindgate apply` before objects are "
+            "applied\n");
+  const Printed list = Export({.config_file = config, .list = true, .color = ColorMode::kNever});
+  EXPECT_NE(list.out.find("policy/few    few                           warn     yes"),
+            std::string::npos)
+      << list.out;
 }
 
 TEST(ExportVap, ListsAllRules) {

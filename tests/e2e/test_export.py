@@ -29,6 +29,15 @@ def exported(cluster: Cluster, *arguments: object) -> str:
     return cluster.run(PROGRAM, "export", "vap", *arguments).stdout
 
 
+def own_policy(name: str, **spec: Any) -> list[dict[str, Any]]:
+    """A policy about everything with its binding."""
+    everything = {"apiGroups": ["*"], "apiVersions": ["*"], "operations": ["*"], "resources": ["*"]}
+    policy = {"metadata": {"name": name}, "spec": {"matchConstraints": {"resourceRules": [everything]}} | spec}
+    binding = {"metadata": {"name": name}, "spec": {"policyName": name, "validationActions": ["Deny"]}}
+    kinds = ("ValidatingAdmissionPolicy", policy), ("ValidatingAdmissionPolicyBinding", binding)
+    return [{"apiVersion": "admissionregistration.k8s.io/v1", "kind": kind} | tree for kind, tree in kinds]
+
+
 def rules_that_warn(tmp_path: pathlib.Path, cluster: Cluster) -> tuple[pathlib.Path, set[str]]:
     """A configuration in which every exported rule warns and nothing is injected, and the ids of these rules."""
     rows = cluster.run(PROGRAM, "export", "vap", "--list").stdout.splitlines()[1:]
@@ -121,3 +130,17 @@ def test_updates_keep_what_was_wrong(cluster: Cluster, without_policies: None) -
         cluster.kubectl("replace", "-f", "-", input=json.dumps(deployment({"fault-scheduling": "Grace"})))
     right = cluster.kubectl("replace", "-f", "-", input=json.dumps(deployment({"fault-scheduling": "grace"})))
     assert right.stderr == ""
+
+
+def test_policies_of_the_site(cluster: Cluster, without_policies: None, tmp_path: pathlib.Path) -> None:
+    own = own_policy("short-names", validations=[{"expression": "object.metadata.name.size() < 4", "message": "a long name"}])
+    (tmp_path / "own.yaml").write_text(yaml.safe_dump_all(own))
+    config = tmp_path / "mindgate.yaml"
+    config.write_text(yaml.safe_dump({"policies": {"files": ["own.yaml"]}, "namespaces": [{"name": "lab", "rules": {"policy/short-names": "warn"}}]}))
+    cluster.kubectl("apply", "--server-side", "-f", "-", input=exported(cluster, "--config", config, "--rule", "policy/short-names"))
+    long_name = deployment({}, name="longer")
+    wait_for(lambda: "a long name" in create(cluster, long_name).stderr, "the API server to read the policies")
+    assert create(cluster, long_name).returncode != 0
+    assert create(cluster, deployment({}, name="llm")).returncode == 0
+    # The kinds that mindgate does not judge are left alone.
+    assert create(cluster, {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "longer"}}).returncode == 0
