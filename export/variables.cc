@@ -25,29 +25,12 @@ bool Names(std::string_view text, std::string_view name) {
   return HasWord(text, std::string(kPrefix) + std::string(name));
 }
 
-// Whether the owner of the object, its namespace or the configuration declines injection:
-// WhyInjectionIsDeclined of schemas/placement.h.
-std::string Declined(const schemas::Config& config) {
-  const std::string label =
-      "object.?metadata.?labels[?" + Quoted(schemas::kInject) + "].orValue('')";
-  std::string by_namespace = "(namespaceObject != null && namespaceObject.metadata.?labels[?" +
-                             Quoted(schemas::kInject) + "].orValue('') == 'disabled')";
-  // The first entry that matches counts.
-  std::string by_file;
-  for (const schemas::NamespaceOverride& each : config.namespaces) {
-    by_file += MatchesName("request.namespace", each.name) + " ? " +
-               (each.inject ? "false" : "true") + " : ";
-  }
-  if (!by_file.empty()) by_namespace += " || (" + by_file + "false)";
-  return label + " == 'disabled' || " + label + " != 'enabled' && (" + by_namespace + ")";
-}
-
 // The variables of that name, the last of which has it. `reader`: all that may name members of it.
 std::vector<Variable> Named(std::string_view name, KindSet kinds, const schemas::Config& config,
                             const std::string& reader) {
   const std::string of(name);
   if (name == kKind) return {{of, "request.kind.group + '/' + request.kind.kind"}};
-  if (name == kDeclined) return {{of, Declined(config)}};
+  if (name == kDeclined) return {{of, IsDeclined(config)}};
   if (name == "labels") return {{of, "object.?metadata.?labels.orValue({})"}};
   if (name == "annotations") return {{of, "object.?metadata.?annotations.orValue({})"}};
   if (name == "holder") return {{of, Holder(kinds)}};
@@ -71,6 +54,22 @@ constexpr std::string_view kNames[] = {
     "templates", "npuTemplates",   "isNpuWorkload"};
 
 }  // namespace
+
+// WhyInjectionIsDeclined of schemas/placement.h.
+std::string IsDeclined(const schemas::Config& config) {
+  const std::string label =
+      "object.?metadata.?labels[?" + Quoted(schemas::kInject) + "].orValue('')";
+  std::string by_namespace = "(namespaceObject != null && namespaceObject.metadata.?labels[?" +
+                             Quoted(schemas::kInject) + "].orValue('') == 'disabled')";
+  // The first entry that matches counts.
+  std::string by_file;
+  for (const schemas::NamespaceOverride& each : config.namespaces) {
+    by_file += MatchesName("request.namespace", each.name) + " ? " +
+               (each.inject ? "false" : "true") + " : ";
+  }
+  if (!by_file.empty()) by_namespace += " || (" + by_file + "false)";
+  return label + " == 'disabled' || " + label + " != 'enabled' && (" + by_namespace + ")";
+}
 
 std::string OfOld(std::string_view expression) {
   std::string old;

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -40,7 +41,8 @@ struct PolicyOutcome {
 
 class ExportedPolicy {
  public:
-  // The text of a ValidatingAdmissionPolicy. What does not compile is in `faults`.
+  // A ValidatingAdmissionPolicy or MutatingAdmissionPolicy. What does not compile is in `faults`;
+  // mutations are not compiled.
   explicit ExportedPolicy(const nlohmann::ordered_json& policy) {
     environment_.variables = {
         {"object", "dyn"}, {"oldObject", "dyn"}, {"request", "dyn"}, {"namespaceObject", "dyn"}};
@@ -53,27 +55,32 @@ class ExportedPolicy {
       environment_.variables.push_back(
           {"variables." + each.at("name").get<std::string>(), variables_.back().type()});
     }
+    if (!spec.contains("validations")) return;
     for (const auto& each : spec.at("validations")) Add(each, validations_);
   }
 
   const std::string& faults() const { return faults_; }
   PolicyOutcome Judge(const ReviewedChange& change) const {
-    const json::Document request(RequestOf(change));
-    const json::Document none{json::Json(nullptr)};
-    const json::Value& old = change.old_object == nullptr ? none.root() : *change.old_object;
-    Row row(*this, {cel::Value::Of(change.object), cel::Value::Of(old),
-                    cel::Value::Of(request.root()), cel::Value::Of(none.root())});
-    for (const cel::Program& condition : conditions_) {
-      const auto value = row.Of(condition);
-      if (!value) return {PolicyOutcome::Result::kError, row.error};
-      if (!*value) return {PolicyOutcome::Result::kNotMatched};
-    }
-    for (const cel::Program& validation : validations_) {
-      const auto value = row.Of(validation);
-      if (!value) return {PolicyOutcome::Result::kError, row.error};
-      if (!*value) return {PolicyOutcome::Result::kBroken};
-    }
-    return {PolicyOutcome::Result::kKept};
+    return Over(change, [&](Row& row) -> PolicyOutcome {
+      if (const auto not_met = NotMet(row)) return *not_met;
+      for (const cel::Program& validation : validations_) {
+        const auto value = row.Of(validation);
+        if (!value) return {PolicyOutcome::Result::kError, row.error};
+        if (!*value) return {PolicyOutcome::Result::kBroken};
+      }
+      return {PolicyOutcome::Result::kKept};
+    });
+  }
+
+  // The text that an expression over the variables gives; empty where a match condition is not met,
+  // and the error where there is one.
+  std::string TextOf(const std::string& expression, const ReviewedChange& change) const {
+    const auto program = cel::Compile(expression, environment_);
+    if (!program) return json::Render(program.error(), "expression", expression);
+    return Over(change, [&](Row& row) -> std::string {
+      if (const auto not_met = NotMet(row)) return not_met->error;
+      return row.TextOf(*program);
+    });
   }
 
  private:
@@ -105,6 +112,12 @@ class ExportedPolicy {
       return std::nullopt;
     }
 
+    std::string TextOf(const cel::Program& program) {
+      const auto value = program.Evaluate(*this, arena_, {}, cost_);
+      if (value && value->is_string()) return std::string(value->text());
+      return error.empty() ? (value ? "no text" : value.error().message) : error;
+    }
+
     std::string error;
 
    private:
@@ -114,6 +127,26 @@ class ExportedPolicy {
     json::Arena arena_{4096};
     uint64_t cost_ = 0;
   };
+
+  template <typename Use>
+  std::invoke_result_t<Use, Row&> Over(const ReviewedChange& change, Use use) const {
+    const json::Document request(RequestOf(change));
+    const json::Document none{json::Json(nullptr)};
+    const json::Value& old = change.old_object == nullptr ? none.root() : *change.old_object;
+    Row row(*this, {cel::Value::Of(change.object), cel::Value::Of(old),
+                    cel::Value::Of(request.root()), cel::Value::Of(none.root())});
+    return use(row);
+  }
+
+  // Why the match conditions do not hold.
+  std::optional<PolicyOutcome> NotMet(Row& row) const {
+    for (const cel::Program& condition : conditions_) {
+      const auto value = row.Of(condition);
+      if (!value) return PolicyOutcome{PolicyOutcome::Result::kError, row.error};
+      if (!*value) return PolicyOutcome{PolicyOutcome::Result::kNotMatched};
+    }
+    return std::nullopt;
+  }
 
   static json::Json RequestOf(const ReviewedChange& change) {
     const schemas::KindInfo& info = schemas::InfoOf(*schemas::KindOf(change.object));
