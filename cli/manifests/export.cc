@@ -215,8 +215,9 @@ void AddExport(CLI::App& parent, Streams& io, int& exit_code) {
   CLI::App* command = parent.add_subcommand(
       "export", "Print policies of Kubernetes for clusters without the webhook");
   command->require_subcommand(1);
-  command->footer(R"(Example:
-  mindgate export vap > policies.yaml)");
+  command->footer(R"(Examples:
+  mindgate export vap > policies.yaml
+  mindgate export map > injections.yaml)");
   auto options = std::make_shared<ExportPolicyOptions>();
   CLI::App* vap =
       command->add_subcommand("vap", "Print rules as ValidatingAdmissionPolicies with bindings");
@@ -246,6 +247,7 @@ Examples:
     options->now = SystemClock().WallNow();
     exit_code = RunExportVap(*options, io);
   });
+  AddExportMap(*command, io, exit_code);
 }
 
 }  // namespace mindgate::cli

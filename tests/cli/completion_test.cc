@@ -92,6 +92,8 @@ TEST(Complete, CommandsFlagsValuesAndFiles) {
       {{"export", "vap", "--rule", "MG05"},
        "MG050 MG051 MG052 MG053 MG054 MG055 MG056 MG057 MG058 MG059 :4"},
       {{"export", "vap", "--rule", "fault-sch"}, "fault-scheduling-value :4"},
+      {{"export", "map", "--mutator", "fault"}, "fault-scheduling fault-retry-times :4"},
+      {{"export", "map", "--api-version", ""}, "v1 v1beta1 v1alpha1 :4"},
   };
   for (const auto& c : cases) EXPECT_EQ(Offered(c.words), c.want) << c.words.back();
   EXPECT_THAT(Cli({"__complete", "explain", "MG050"}).out,
