@@ -13,7 +13,6 @@ namespace mindgate::admission {
 namespace {
 
 using schemas::Config;
-using schemas::KnownNames;
 
 // A ConfigMap holds at most 1 MiB in all.
 constexpr size_t kMaxConfig = 1024 * 1024;
@@ -38,7 +37,7 @@ Result<void> AddConfigMaps(bool wanted, PolicyConfigMaps* config_maps, PolicyTex
 }
 
 // The policies of a faulty configuration are not read: its faults come first.
-Result<ConfigTexts> ReadTexts(const std::string& path, const KnownNames& known,
+Result<ConfigTexts> ReadTexts(const std::string& path, const schemas::KnownNames& known,
                               PolicyConfigMaps* config_maps) {
   auto text = ReadNamedFile(path, kMaxConfig);
   if (!text) return tl::unexpected(text.error());
@@ -58,7 +57,8 @@ Result<ConfigTexts> ReadTexts(const std::string& path, const KnownNames& known,
   return texts;
 }
 
-Result<std::shared_ptr<const Config>> ConfigOf(const std::string& path, const KnownNames& known,
+Result<std::shared_ptr<const Config>> ConfigOf(const std::string& path,
+                                               const schemas::KnownNames& known,
                                                const ConfigTexts& texts,
                                                const ConfigWarnings& warn) {
   json::Issues warnings;
@@ -78,7 +78,8 @@ Result<std::shared_ptr<const Config>> ConfigOf(const std::string& path, const Kn
 
 }  // namespace
 
-std::unique_ptr<ConfigReloader> MakeConfigReloader(const std::string& path, const KnownNames& known,
+std::unique_ptr<ConfigReloader> MakeConfigReloader(const std::string& path,
+                                                   const schemas::KnownNames& known,
                                                    const Clock& clock, Snapshot<Config>& target,
                                                    ConfigReloader::Report report,
                                                    ConfigWarnings warnings,

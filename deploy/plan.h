@@ -37,7 +37,7 @@ struct PlanOptions {
 struct Plan {
   std::vector<PlannedObject> objects;  // in the order in which they are applied
   std::vector<Json> surplus;           // ours, and no longer part of the application
-  std::vector<Problem> blockers;  // why it cannot be carried out as things are
+  std::vector<Problem> blockers;       // why it cannot be carried out as things are
 
   bool changes() const;  // whether anything would be written, but for surplus objects
 };

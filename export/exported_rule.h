@@ -7,7 +7,7 @@
 #include "schemas/config.h"
 
 // The rules that CEL can express, a row each. A row has what the rule finds in an object, as an
-// expression over the variables of export/variables.h. Whoever changes a rule in policies/ changes
+// expression over the variables of export/variables.cc. Whoever changes a rule in policies/ changes
 // its row: the tables of cases of the rule are judged by both (tests/support/rules.h).
 namespace mindgate::exported {
 

@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "export/cel_text.h"
 #include "export/injections.h"
-#include "export/variables.h"
+#include "export/templates.h"
 #include "schemas/names.h"
 
 namespace mindgate::exported {

@@ -55,6 +55,9 @@ std::string Holder(schemas::KindSet kinds);
 std::vector<Variable> VariablesFor(std::string_view expression, schemas::KindSet kinds,
                                    const schemas::Config& config, bool old);
 
+// Whether the object, its namespace or the configuration declines injection.
+std::string IsDeclined(const schemas::Config& config);
+
 // The expression over the object before the update, and its variables.
 std::string OfOld(std::string_view expression);
 

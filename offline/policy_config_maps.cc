@@ -1,9 +1,11 @@
 #include "offline/policy_config_maps.h"
 
+#include <string_view>
 #include <utility>
 
 #include "base/text.h"
 #include "policies/site/site_policies.h"
+#include "schemas/names.h"
 
 namespace mindgate::offline {
 namespace {
@@ -28,7 +30,7 @@ kube::Selection PolicyConfigMapsIn(const std::string& ns) {
   kube::Selection selection;
   selection.resource = kube::resources::kConfigMaps;
   selection.ns = ns;
-  selection.label_selector = std::string(kPoliciesLabel) + "=enabled";
+  selection.label_selector = std::string(schemas::kPoliciesLabel) + "=enabled";
   selection.fields = {{"data"}, {"binaryData"}};
   return selection;
 }
@@ -54,7 +56,8 @@ void PolicyConfigMapSet::Put(const Value& object) {
     }
   }
   if (has_keys && made.texts.empty() && made.faults.empty()) {
-    made.faults = name + ": " + std::string(kNoPolicyKey) + std::string(kPoliciesLabel) + "\n";
+    made.faults =
+        name + ": " + std::string(kNoPolicyKey) + std::string(schemas::kPoliciesLabel) + "\n";
   }
   Erase(MetadataOf(object, "name"));
   if (bytes_ + made.bytes > kMostBytes) {
@@ -94,7 +97,7 @@ Result<admission::PolicyTexts> PolicyConfigMapSet::Texts() const {
     texts.insert(texts.end(), config_map.texts.begin(), config_map.texts.end());
   }
   if (texts.size() > admission::kMostPolicyFiles) {
-    faults += "the ConfigMaps with the label " + std::string(kPoliciesLabel) + " have " +
+    faults += "the ConfigMaps with the label " + std::string(schemas::kPoliciesLabel) + " have " +
               std::to_string(texts.size()) + " keys with policies, more than " +
               std::to_string(admission::kMostPolicyFiles) + ": put several policies under one key";
   }

@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <map>
 #include <string>
-#include <string_view>
 
 #include "admission/policy_files.h"
 #include "base/result.h"
@@ -13,9 +12,6 @@
 
 // Policies of a site's own that ConfigMaps of a cluster hold (`policies.configMaps`).
 namespace mindgate::offline {
-
-// Label of a ConfigMap in mindgate's namespace: "enabled" makes policies of its texts.
-inline constexpr std::string_view kPoliciesLabel = "mindgate.io/policies";
 
 // The ConfigMaps of mindgate's namespace `ns` with the label, and what is read of them.
 kube::Selection PolicyConfigMapsIn(const std::string& ns);

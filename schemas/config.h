@@ -135,7 +135,7 @@ struct Auditing {
 // Where the policies of a site's own are.
 struct PolicySources {
   std::vector<std::string> files;  // and folders, relative to mindgate.yaml
-  bool config_maps = false;        // of mindgate's namespace, with the label mindgate.io/policies
+  bool config_maps = false;        // of mindgate's namespace, with the label kPoliciesLabel
   bool operator==(const PolicySources&) const = default;
 };
 

@@ -112,6 +112,8 @@ inline constexpr std::string_view kResourcePrefix = "huawei.com/";
 
 // mindgate's own.
 inline constexpr std::string_view kInject = "mindgate.io/inject";  // "enabled" or "disabled"
+// Label of a ConfigMap in mindgate's namespace: "enabled" makes policies of its texts.
+inline constexpr std::string_view kPoliciesLabel = "mindgate.io/policies";
 inline constexpr std::string_view kScalingGate =
     "mindgate.io/elastic-scaling";  // scheduling gate that the watcher takes away
 // On a PodGroup: the values of kMinAvailable that the watcher wrote there, newest last: "1,2,3".

@@ -12,7 +12,7 @@ using json::Json;
 namespace {
 
 // The one mutator that adds to lists of what people write.
-constexpr std::string_view kMutator = "visible-devices";
+constexpr std::string_view kListMutator = "visible-devices";
 
 }  // namespace
 
@@ -22,7 +22,7 @@ Json ArgocdSettings(const schemas::Config& config) {
                            std::string(schemas::kVisibleDevices) + "\")";
   for (const schemas::KindInfo& info : schemas::kKinds) {
     if (info.built_in || !schemas::kPodMakers.Has(info.kind)) continue;
-    if (config.disabled_mutators.contains(kMutator)) continue;
+    if (config.disabled_mutators.contains(kListMutator)) continue;
     ignored.push_back({{"group", std::string(info.group)},
                        {"kind", std::string(info.name)},
                        {"jqPathExpressions", Json::array({path})}});

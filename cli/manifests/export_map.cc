@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
-#include "base/print_error.h"
+#include "base/problem.h"
 #include "base/text.h"
 #include "cli/console/columns.h"
 #include "cli/console/commands.h"

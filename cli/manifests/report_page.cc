@@ -56,7 +56,7 @@ std::string CountsTable(const std::string& title, const std::vector<FindingCount
 }
 
 // "13:27", or nothing.
-std::string LineText(json::Position at) {
+std::string LineAndColumn(json::Position at) {
   return at.line > 0 ? json::PlaceText("", at).substr(1) : "";
 }
 
@@ -65,7 +65,7 @@ std::string FindingRow(const std::vector<std::string>& titles, const ReportedFin
   if (!finding.fix.empty()) what += "<br><b>fix:</b> " + HtmlEscaped(finding.fix);
   const std::vector<std::string> cells = {
       Marked(ClassOfLevel(finding.level), offline::FindingLevelName(finding.level)),
-      HtmlEscaped(RuleTitle(finding)), LineText(finding.at), HtmlEscaped(finding.field), what};
+      HtmlEscaped(RuleTitle(finding)), LineAndColumn(finding.at), HtmlEscaped(finding.field), what};
   return HtmlRow(titles, cells);
 }
 

@@ -118,8 +118,12 @@ TEST_F(ChangesTest, FollowTheKindsOfTheSiteAsTheyBecomeOthers) {
   const auto watches = [&](size_t of_site) {
     return server.WaitForWatches(AllWatches() + of_site);
   };
+  PutNamespace("ray", "");
+  PutNamespace("jobs", "");
   put(ray.info(0), "ray");
   Start();
+  Touch("last");
+  Await("last");
   changes.Follow(ray);
   EXPECT_TRUE(watches(3));
   EXPECT_EQ(Await("ray")["ray"], 1);

@@ -66,7 +66,10 @@ const std::set<std::string> kShared = {
     // of certificates
     "CERTS_DAYS", "CERTS_CA_DAYS", "CERTS_SECRET", "CERTS_MANAGE_SERVICE", "MUTATING_WEBHOOK",
     "VALIDATING_WEBHOOK", "CERTS_PUBLISH_TIME", "CERTS_OVERLAP", "CERTS_DNS", "CERTS_IP",
-    "CERTS_SERVICE", "CERTS_DIR", "CERTS_FORCE", "CERTS_OUTPUT"};
+    "CERTS_SERVICE", "CERTS_DIR", "CERTS_FORCE", "CERTS_OUTPUT",
+    // of what is exported to a cluster
+    "CONTROLLER_NAMESPACE", "CONTROLLER_USER", "EXCLUDE_NAMESPACE", "NAMESPACE_SELECTOR",
+    "EXPORT_LIST"};
 
 TEST(Environment, EveryFlagOfEveryCommandHasAVariable) {
   const Program program;

@@ -125,7 +125,7 @@ spec:
   matchConstraints:
     resourceRules:
     - {apiGroups: [apps], apiVersions: [v1], operations: [CREATE], resources: [deployments]}
-  validations: [{expression: workload.templates == []}]
+  validations: [{expression: size(workload.templates) == 0}]
 ---
 apiVersion: admissionregistration.k8s.io/v1
 kind: ValidatingAdmissionPolicyBinding
@@ -163,9 +163,11 @@ TEST(ExportVap, PrintsPoliciesOfTheSite) {
             "hint: leave it to mindgate's webhook, or to `mindgate apply` before objects are "
             "applied\n");
   const Printed list = Export({.config_file = config, .list = true, .color = ColorMode::kNever});
-  EXPECT_NE(list.out.find("policy/few    few                           warn     yes"),
-            std::string::npos)
-      << list.out;
+  EXPECT_EQ(
+      list.out.substr(list.out.find("policy/few")),
+      "policy/few     few                                       warn      yes\n"
+      "policy/whole   whole                                     enforce   no         it reads "
+      "workload, which only mindgate has\n");
 }
 
 TEST(ExportVap, ListsAllRules) {

@@ -145,7 +145,8 @@ TEST_F(WhyCommand, TakesKindsOfTheSite) {
   EXPECT_EQ(result.code, kExitDenied) << result.err;
   EXPECT_THAT(result.out, HasSubstr("RayCluster/train in namespace infer: pending\n"));
   EXPECT_THAT(result.out, HasSubstr("[more-than-a-node-has]"));
-  EXPECT_THAT(Why({"rayclusters", "trian"}).err, HasSubstr("did you mean \"train\"?"));
+  EXPECT_EQ(Why({"rayclusters", "trian"}).err,
+            "error: there is no rayclusters \"trian\" in namespace infer\nhint: there are train\n");
 }
 
 TEST_F(WhyCommand, NamesWhatMayNotBeRead) {

@@ -356,7 +356,7 @@ TEST(ExportedSitePolicies, HaveTheParametersOfTheirBindings) {
     SiteLines want;  // "NAMESPACE/NAME"
   } rows[] = {{"name: a", {"/a", "one/a"}},
               {"name: a, namespace: two", {"two/a"}},
-              {"name: a, namespace: one", {"one/a", "one/a"}},
+              {"name: a, namespace: one", {"one/a"}},
               {"selector: {matchLabels: {of: p}}", {"/b"}},
               {"name: c", {}}};
   for (const auto& row : rows) {

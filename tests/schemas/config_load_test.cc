@@ -328,8 +328,8 @@ TEST(LoadConfig, WhatWouldHaveNoEffectIsAFault) {
       // With a fault in kinds nobody can know which they are.
       {"{exceptions: [{rules: [MG001], kind: RayClustr, owner: o, reason: r, expires: "
        "2026-01-01}], kinds: [{use: rai}]}",
-       "1:108 kinds[0].use: \"rai\" is not allowed here: must be \"ray\", \"kubeflow\", "
-       "\"jobset\", \"kthena\", \"kserve\" or \"kruise\""},
+       "1:107 kinds[0].use: \"rai\" is not allowed here: must be \"ray\", \"kubeflow\", "
+       "\"jobset\", \"kthena\", \"kserve\" or \"kruise\" (did you mean \"ray\"?)"},
       {"exceptions: [{rules: [MG001], owner: o, reason: r, expires: 2026-13-01}]",
        "1:61 exceptions[0].expires: \"2026-13-01\" is not a date (write a day (2026-12-31) or a "
        "time "
