@@ -53,6 +53,12 @@ def wait_for(condition: Callable[[], T], what: str, seconds: float = 60, every: 
         time.sleep(every)
 
 
+def condition(thing: dict[str, Any], kind: str) -> str:
+    return {c["type"]: c["status"] for c in thing["status"].get("conditions", [])}.get(
+        kind, "absent"
+    )
+
+
 def named(user: str) -> list[str]:
     """Arguments with which the administrator appears as `user`; none without one."""
     return ["--as", user, "--as-group", "system:masters"] if user else []

@@ -12,16 +12,10 @@ from typing import Any
 
 import pytest
 import yaml
-from e2e import CRDS, NPU, Cluster, CommandFailed, wait_for
+from e2e import CRDS, NPU, Cluster, CommandFailed, condition, wait_for
 
 REAL_NODE = {"kubernetes.io/hostname": "real-0"}
 NPU_NODES = {"npu-0", "npu-1", "npu-2", "npu-3"}
-
-
-def condition(thing: dict[str, Any], kind: str) -> str:
-    return {c["type"]: c["status"] for c in thing["status"].get("conditions", [])}.get(
-        kind, "absent"
-    )
 
 
 def npu_pod_spec(**more: Any) -> dict[str, Any]:

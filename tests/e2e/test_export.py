@@ -1,4 +1,4 @@
-"""Exported policies find on a real API server what the rules find, in every manifest that it takes."""
+"""Exported policies find and write on a real API server what rules find and mutators write, in every manifest that it takes."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from release import PROGRAM
 
 FIXTURES = REPOSITORY / "tests/fixtures"
 KINDS = "validatingadmissionpolicies,validatingadmissionpolicybindings"
+MUTATING_KINDS = "mutatingadmissionpolicies,mutatingadmissionpolicybindings"
 SELECTOR = "app.kubernetes.io/component=exported-policy"
 WRONG = {"fault-scheduling": "Force"}  # MG050 denies it
 
@@ -144,3 +145,76 @@ def test_policies_of_the_site(cluster: Cluster, without_policies: None, tmp_path
     assert create(cluster, deployment({}, name="llm")).returncode == 0
     # The kinds that mindgate does not judge are left alone.
     assert create(cluster, {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "longer"}}).returncode == 0
+
+
+def pod_template(tree: dict[str, Any]) -> dict[str, Any]:
+    if tree["kind"] == "Pod":
+        return tree
+    spec = tree["spec"]["jobTemplate"]["spec"] if tree["kind"] == "CronJob" else tree["spec"]
+    return dict(spec["template"])
+
+
+def injected(tree: dict[str, Any]) -> dict[str, Any]:
+    """The part of an object that mutators write."""
+    pod = pod_template(tree)
+    metadata = pod.get("metadata", {})
+    containers = [each for field in ("containers", "initContainers") for each in pod["spec"].get(field, [])]
+    # The API server gives each Job another identity, and each reference its version.
+    labels = {key: value for key, value in metadata.get("labels", {}).items() if not key.endswith("controller-uid")}
+    env = json.loads(json.dumps([each.get("env", []) for each in containers]).replace('"apiVersion": "v1", ', ""))
+    return {
+        "labels": labels,
+        "annotations": metadata.get("annotations", {}),
+        "schedulerName": pod["spec"].get("schedulerName"),
+        "env": env,
+        "resources": [each.get("resources", {}) for each in containers],
+    }
+
+
+def of_kubernetes(tree: dict[str, Any]) -> bool:
+    kinds = {"v1": {"Pod"}, "batch/v1": {"Job", "CronJob"}, "apps/v1": {"Deployment", "StatefulSet", "DaemonSet", "ReplicaSet"}}
+    return tree["kind"] in kinds.get(tree.get("apiVersion", ""), set())
+
+
+def npu_objects() -> Iterator[dict[str, Any]]:
+    """One of each policy."""
+    container = {"name": "c", "image": "i", "resources": {"limits": {"huawei.com/Ascend910": 8}}}
+    pods = {"metadata": {"labels": {"app": "llm"}}, "spec": {"restartPolicy": "Never", "containers": [container]}}
+    yield {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "probe"}, "spec": pods["spec"]}
+    job = {"spec": {"template": pods}}
+    yield {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "probe"}} | job
+    yield {"apiVersion": "batch/v1", "kind": "CronJob", "metadata": {"name": "probe"}, "spec": {"schedule": "@daily", "jobTemplate": job}}
+
+
+@pytest.fixture
+def without_injections(cluster: Cluster) -> Iterator[None]:
+    if cluster.kubectl("get", MUTATING_KINDS, check=False).returncode != 0:
+        pytest.skip("this API server has no MutatingAdmissionPolicy")
+    yield
+    cluster.kubectl("delete", MUTATING_KINDS, "-l", SELECTOR)
+
+
+def test_policies_write_what_mutators_write(cluster: Cluster, without_injections: None) -> None:
+    trees = [(name, tree) for name, tree in objects() if of_kubernetes(tree)]
+    trees += [("probe", tree) for tree in npu_objects()]
+    plain = [(name, tree, create(cluster, tree)) for name, tree in trees]
+    cluster.kubectl("apply", "--server-side", "-f", "-", input=cluster.run(PROGRAM, "export", "map").stdout)
+
+    def is_injected(tree: dict[str, Any]) -> bool:
+        return bool(injected(json.loads(create(cluster, tree).stdout))["schedulerName"] == "volcano")
+
+    for probe in npu_objects():
+        wait_for(lambda: is_injected(probe), "the API server to read the policies")
+    compared = 0
+    differences = []
+    for name, tree, before in plain:
+        if before.returncode != 0:
+            continue
+        judged = cluster.run(PROGRAM, "apply", "-f", "-", "-o", "json", input=before.stdout, check=False)
+        want = injected(json.loads(judged.stdout)["results"][0]["object"])
+        got = injected(json.loads(create(cluster, tree).stdout))
+        compared += got != injected(json.loads(before.stdout))
+        if got != want:
+            differences.append((name, tree["kind"], got, want))
+    assert differences == []
+    assert compared > 10

@@ -68,6 +68,9 @@ start_apiserver() {
   else # nobody but clients on this machine; no Service leads to it
     flags+=(--bind-address 127.0.0.1 --advertise-address 127.0.0.1 --endpoint-reconciler-type none)
   fi
+  # Beta in 1.34, for tests of what `mindgate export map` prints.
+  [ "$k8s" = 1.30 ] ||
+    flags+=(--feature-gates MutatingAdmissionPolicy=true --runtime-config admissionregistration.k8s.io/v1beta1=true)
   within "$run/bin/kube-apiserver" "${flags[@]}"
   define apiserver "${wrapped[@]}"
   launch apiserver
