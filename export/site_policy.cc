@@ -36,10 +36,10 @@ ordered_json MetadataOf(const json::Document& document, const std::string& name)
   if (!labels.is_object()) labels = Json::object();
   labels.emplace(kNameKey, kNameValue);
   labels.emplace(kComponentKey, kComponentValue);
-  ordered_json metadata = {{"name", name}, {"labels", std::move(labels)}};
+  ordered_json metadata = {{"name", name}, {"labels", labels}};
   Json annotations = written.value("annotations", Json::object());
   annotations.erase(kLastApplied);
-  if (!annotations.empty()) metadata["annotations"] = std::move(annotations);
+  if (!annotations.empty()) metadata["annotations"] = annotations;
   return metadata;
 }
 
