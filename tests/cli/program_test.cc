@@ -298,7 +298,8 @@ TEST(Config, PoliciesAreValidatedAndThoseThatAreMissingWarnedOf) {
   EXPECT_EQ(elsewhere.err,
             "warning: policies.configMaps is true, and ConfigMaps are not read without a cluster: "
             "their policies are left out\n"
-            "hint: name their texts with --policies, or judge a cluster with `mindgate audit`\n");
+            "hint: name their texts under policies.files, too, or judge a cluster with `mindgate "
+            "audit`\n");
   workspace.Write("mindgate.yaml", "policies: {files: [whole.yaml]}\n");
   workspace.Write("whole.yaml", "kind: ValidatingAdmissionPolicy\n");
   const auto faulty = Cli({"config", "validate", "mindgate.yaml"});

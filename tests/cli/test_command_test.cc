@@ -41,7 +41,8 @@ cases:
   EXPECT_EQ(result.err,
             "warning: policies.configMaps is true, and ConfigMaps are not read without a cluster: "
             "their policies are left out\n"
-            "hint: name their texts with --policies, or judge a cluster with `mindgate audit`\n");
+            "hint: name their texts under policies.files, too, or judge a cluster with `mindgate "
+            "audit`\n");
 }
 
 TEST_F(TestCommand, PassingCases) {
