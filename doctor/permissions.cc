@@ -183,6 +183,12 @@ void CheckWatcherAccounts(Context& context, Configs& configs) {
   if (isolates || !unknown) context.isolates_nodes = isolates;
 }
 
+// What the replicas of the webhook that run under an account call the API server for.
+struct WebhookUse {
+  bool looks_runtimes_up = false;
+  bool reads_policies = false;
+};
+
 bool LooksRuntimesUp(const Json& pod) {
   const Json* containers = json::FindPath(pod, {"spec", "containers"});
   if (!json::IsArray(containers)) return false;
@@ -202,20 +208,20 @@ bool LooksRuntimesUp(const Json& pod) {
 void CheckPermissions(Context& context) {
   Configs configs;
   CheckWatcherAccounts(context, configs);
-  std::map<std::string, std::vector<Need>> needs;  // of the webhook, by account
+  std::map<std::string, WebhookUse> accounts;
   for (const Json& pod : context.pods) {
-    std::vector<Need> of_pod;
-    if (LooksRuntimesUp(pod)) of_pod.push_back(LookupNeeds());
+    WebhookUse& use = accounts[json::TextAt(pod, {"spec", "serviceAccountName"})];
+    use.looks_runtimes_up |= LooksRuntimesUp(pod);
     const std::string name = ConfigMapOf(pod);
     const auto* config = name.empty() ? nullptr : &ConfigOf(context, configs, name);
-    if (config != nullptr && *config && (*config)->policy_sources.config_maps) {
-      of_pod.push_back(PolicyNeeds(context.options));
-    }
-    if (!of_pod.empty()) {
-      needs[json::TextAt(pod, {"spec", "serviceAccountName"})] = std::move(of_pod);
-    }
+    use.reads_policies |= config != nullptr && *config && (*config)->policy_sources.config_maps;
   }
-  for (const auto& [account, of_account] : needs) Check(context, account, of_account);
+  for (const auto& [account, use] : accounts) {
+    std::vector<Need> needs;
+    if (use.looks_runtimes_up) needs.push_back(LookupNeeds());
+    if (use.reads_policies) needs.push_back(PolicyNeeds(context.options));
+    if (!needs.empty()) Check(context, account, needs);
+  }
 }
 
 }  // namespace mindgate::doctor

@@ -160,15 +160,15 @@ bool LoadPolicies(const std::string& config_file, const std::vector<std::string>
                "name files of ValidatingAdmissionPolicies, or folders with them");
     return false;
   }
-  if (config.policy_sources.config_maps) {
-    const auto more_texts =
-        config_maps ? config_maps() : Result<admission::PolicyTexts>(admission::PolicyTexts());
-    if (!more_texts) {
-      PrintError(err, more_texts.error().message());
+  if (config.policy_sources.config_maps && !config_maps) {
+    WarnOfConfigMaps(err);
+  } else if (config.policy_sources.config_maps) {
+    const auto of_cluster = config_maps();
+    if (!of_cluster) {
+      PrintError(err, of_cluster.error().message());
       return false;
     }
-    if (!config_maps) WarnOfConfigMaps(err);
-    texts->insert(texts->end(), more_texts->begin(), more_texts->end());
+    texts->insert(texts->end(), of_cluster->begin(), of_cluster->end());
   }
   std::string warnings;
   const auto set = admission::SetPolicies(*texts, config, &warnings);
