@@ -6,33 +6,18 @@
 #include "admission/policy_files.h"
 #include "base/directory_watch.h"
 #include "policies/site/site_policies.h"
+#include "support/bound_policy.h"
 #include "support/fake_clock.h"
 #include "support/temp_folder.h"
 
 namespace mindgate::admission {
 namespace {
 
+using mindgate::testing::BoundPolicy;
 using mindgate::testing::FakeClock;
 using mindgate::testing::MountedSecret;
 using mindgate::testing::TempFolder;
 using ::testing::HasSubstr;
-
-std::string BoundPolicy(const std::string& expression) {
-  return R"(apiVersion: admissionregistration.k8s.io/v1
-kind: ValidatingAdmissionPolicy
-metadata: {name: p}
-spec:
-  matchConstraints:
-    resourceRules: [{apiGroups: ["*"], apiVersions: ["*"], operations: ["*"], resources: ["*"]}]
-  validations: [{expression: ")" +
-         expression + R"("}]
----
-apiVersion: admissionregistration.k8s.io/v1
-kind: ValidatingAdmissionPolicyBinding
-metadata: {name: b}
-spec: {policyName: p, validationActions: [Deny]}
-)";
-}
 
 TEST(ConfigReloader, TakesUpEachGoodVersionOfAMountedConfigMap) {
   MountedSecret config_map;
@@ -86,7 +71,7 @@ TEST(ConfigReloader, FollowsThePoliciesThatTheConfigurationNames) {
   const TempFolder folder;
   const std::string path = folder / "mindgate.yaml";
   folder.Write("mindgate.yaml", "policies: {files: [policies]}\n");
-  folder.Write("policies/a.yaml", BoundPolicy("true"));
+  folder.Write("policies/a.yaml", BoundPolicy("p", "true"));
   const FakeClock clock;
   Snapshot<schemas::Config> config;
   const auto reloader = MakeConfigReloader(path, KnownNames(), clock, config);
@@ -96,13 +81,13 @@ TEST(ConfigReloader, FollowsThePoliciesThatTheConfigurationNames) {
   EXPECT_EQ(first->policies->rules().size(), 1u);
   EXPECT_FALSE(reloader->Reload()) << "nothing is new";
 
-  folder.Write("policies/a.yaml", BoundPolicy("objct == 1"));
+  folder.Write("policies/a.yaml", BoundPolicy("p", "objct == 1"));
   EXPECT_FALSE(reloader->Reload());
   EXPECT_EQ(config.Get(), first) << "the last good set";
   EXPECT_THAT(reloader->status().error,
               HasSubstr(folder / "policies/a.yaml:7:31: undeclared reference to 'objct'"));
 
-  folder.Write("policies/a.yaml", BoundPolicy("false"));
+  folder.Write("policies/a.yaml", BoundPolicy("p", "false"));
   EXPECT_TRUE(reloader->Reload());
   EXPECT_NE(config.Get()->generation, first->generation);
 }
@@ -137,14 +122,14 @@ TEST(ConfigReloader, FollowsPoliciesInConfigMaps) {
   config_maps.texts = PolicyTexts();
   ASSERT_TRUE(reloader->Reload()) << reloader->status().error;
   EXPECT_EQ(config.Get()->policies, nullptr);
-  config_maps.texts = PolicyTexts{{name, BoundPolicy("true")}};
+  config_maps.texts = PolicyTexts{{name, BoundPolicy("p", "true")}};
   ASSERT_TRUE(reloader->Reload()) << reloader->status().error;
   const auto good = config.Get();
   ASSERT_NE(good->policies, nullptr);
   EXPECT_EQ(good->policies->rules().size(), 1u);
   EXPECT_FALSE(reloader->Reload()) << "nothing is new";
 
-  config_maps.texts = PolicyTexts{{name, BoundPolicy("objct == 1")}};
+  config_maps.texts = PolicyTexts{{name, BoundPolicy("p", "objct == 1")}};
   EXPECT_FALSE(reloader->Reload());
   EXPECT_THAT(reloader->status().error, HasSubstr(name + ":7:31: undeclared reference to 'objct'"));
   config_maps.texts = Fail(ErrorCode::kNotFound, "they cannot be listed");
@@ -159,12 +144,12 @@ TEST(ConfigReloader, FollowsPoliciesInConfigMaps) {
 TEST(ConfigReloader, PoliciesOfFilesAndOfConfigMapsAreOneSet) {
   const TempFolder folder;
   folder.Write("mindgate.yaml", "policies: {files: [a.yaml], configMaps: true}\n");
-  folder.Write("a.yaml", BoundPolicy("true"));
+  folder.Write("a.yaml", BoundPolicy("p", "true"));
   const FakeClock clock;
   Snapshot<schemas::Config> config;
   FakeConfigMaps config_maps;
   config_maps.texts =
-      PolicyTexts{{"ConfigMap mindgate-system/site, key a.yaml", BoundPolicy("true")}};
+      PolicyTexts{{"ConfigMap mindgate-system/site, key a.yaml", BoundPolicy("p", "true")}};
   const auto reloader = MakeConfigReloader(folder / "mindgate.yaml", KnownNames(), clock, config,
                                            {}, {}, &config_maps);
   EXPECT_FALSE(reloader->Reload());

@@ -9,6 +9,7 @@
 #include "json/yaml.h"
 #include "kube/fake_api_server.h"
 #include "schemas/site_kinds.h"
+#include "support/bound_policy.h"
 #include "support/cli.h"
 #include "support/golden.h"
 #include "support/installed.h"
@@ -18,6 +19,7 @@
 namespace mindgate::cli {
 namespace {
 
+using ::mindgate::testing::BoundPolicy;
 using ::mindgate::testing::Cli;
 using ::mindgate::testing::ExpectGolden;
 using ::mindgate::testing::Json;
@@ -220,28 +222,13 @@ TEST_F(AuditOfKindsOfTheSite, ReadsThemFromASnapshot) {
 
 // `policies.configMaps`, of the running mindgate and of a file.
 TEST_F(AuditOnACluster, JudgesByPoliciesInConfigMaps) {
-  const auto store = [&](const std::string& name, const Json& labels, const Json& data) {
-    server.Put(
-        resources::kConfigMaps,
-        {{"metadata", {{"namespace", "mindgate-system"}, {"name", name}, {"labels", labels}}},
-         {"data", data}});
-  };
   const auto put_policy = [&](const std::string& expression) {
-    store("site", {{"mindgate.io/policies", "enabled"}},
-          {{"a.yaml", R"(apiVersion: admissionregistration.k8s.io/v1
-kind: ValidatingAdmissionPolicy
-metadata: {name: of-the-site}
-spec:
-  matchConstraints:
-    resourceRules: [{apiGroups: ["*"], apiVersions: ["*"], operations: ["*"], resources: ["*"]}]
-  validations: [{expression: ")" +
-                          expression + R"("}]
----
-apiVersion: admissionregistration.k8s.io/v1
-kind: ValidatingAdmissionPolicyBinding
-metadata: {name: of-the-site}
-spec: {policyName: of-the-site, validationActions: [Deny]}
-)"}});
+    server.Put(resources::kConfigMaps,
+               {{"metadata",
+                 {{"namespace", "mindgate-system"},
+                  {"name", "site"},
+                  {"labels", {{"mindgate.io/policies", "enabled"}}}}},
+                {"data", {{"a.yaml", BoundPolicy("of-the-site", expression)}}}});
   };
   put_policy("object.metadata.name != 'chat'");
   const Workspace folder;
@@ -252,22 +239,7 @@ spec: {policyName: of-the-site, validationActions: [Deny]}
   EXPECT_THAT(of_file.out, HasSubstr("policy/of-the-site"));
   EXPECT_THAT(Audit({"-A", "-o", "json"}).out, Not(HasSubstr("policy/of-the-site")))
       << "no configuration asks for it";
-  server.Put(
-      resources::kValidatingWebhooks,
-      {{"metadata", {{"name", "mindgate"}, {"labels", {{"app.kubernetes.io/name", "mindgate"}}}}},
-       {"webhooks",
-        {{{"name", "all.mindgate.io"},
-          {"clientConfig",
-           {{"service", {{"namespace", "mindgate-system"}, {"name", "mindgate-webhook"}}}}}}}}});
-  server.Put(
-      resources::kPods,
-      {{"metadata",
-        {{"namespace", "mindgate-system"},
-         {"name", "watcher-0"},
-         {"labels",
-          {{"app.kubernetes.io/component", "watcher"}, {"app.kubernetes.io/name", "mindgate"}}}}},
-       {"spec", {{"volumes", {{{"name", "config"}, {"configMap", {{"name", "settings"}}}}}}}}});
-  store("settings", Json::object(), {{"mindgate.yaml", "policies: {configMaps: true}\n"}});
+  PutWatcher(server, "policies: {configMaps: true}\n");
   EXPECT_THAT(Audit({"-A", "-o", "json"}).out, HasSubstr("policy/of-the-site"));
 
   put_policy("objct == 1");

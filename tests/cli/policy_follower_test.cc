@@ -12,6 +12,7 @@
 #include "json/decode.h"
 #include "kube/fake_api_server.h"
 #include "policies/site/site_policies.h"
+#include "support/bound_policy.h"
 #include "support/cli.h"
 #include "support/eventually.h"
 
@@ -20,6 +21,7 @@ namespace {
 
 using json::Json;
 using kube::testing::FakeApiServer;
+using ::mindgate::testing::BoundPolicy;
 using ::mindgate::testing::Eventually;
 using ::mindgate::testing::TempFolder;
 using ::testing::ElementsAre;
@@ -27,18 +29,6 @@ using ::testing::HasSubstr;
 namespace resources = kube::resources;
 
 constexpr const char* kFollowedNs = "mindgate-system";
-
-std::string FollowedPolicy(const std::string& name, const std::string& expression) {
-  return "apiVersion: admissionregistration.k8s.io/v1\nkind: ValidatingAdmissionPolicy\n"
-         "metadata: {name: " +
-         name +
-         "}\nspec:\n  matchConstraints:\n    resourceRules: [{apiGroups: [\"*\"], apiVersions: "
-         "[\"*\"], operations: [\"*\"], resources: [\"*\"]}]\n  validations: [{expression: \"" +
-         expression +
-         "\"}]\n---\napiVersion: admissionregistration.k8s.io/v1\n"
-         "kind: ValidatingAdmissionPolicyBinding\nmetadata: {name: " +
-         name + "}\nspec: {policyName: " + name + ", validationActions: [Deny]}\n";
-}
 
 // A configuration that is loaded as webhook and watcher do, and an API server.
 struct PolicyFollowing : ::testing::Test {
@@ -99,17 +89,17 @@ struct PolicyFollowing : ::testing::Test {
 };
 
 TEST_F(PolicyFollowing, AddedChangedBrokenAndRemoved) {
-  Store("site", FollowedPolicy("one", "true"));
+  Store("site", BoundPolicy("one", "true"));
   Start();
   EXPECT_THAT(Rules(), ElementsAre("policy/one")) << "with the first load";
   EXPECT_EQ(reloader->status().failures, 0u);
 
-  Store("more", FollowedPolicy("two", "true"));
+  Store("more", BoundPolicy("two", "true"));
   EXPECT_TRUE(Becomes({"policy/one", "policy/two"}));
-  Store("more", FollowedPolicy("three", "true"));
+  Store("more", BoundPolicy("three", "true"));
   EXPECT_TRUE(Becomes({"policy/one", "policy/three"}));
 
-  Store("more", FollowedPolicy("three", "objct == 1"));
+  Store("more", BoundPolicy("three", "objct == 1"));
   const std::string fault =
       "ConfigMap mindgate-system/more, key a.yaml:7:31: undeclared reference to 'objct'";
   EXPECT_TRUE(Eventually([&] { return reloader->status().error.starts_with(fault); }))
@@ -124,7 +114,7 @@ TEST_F(PolicyFollowing, AddedChangedBrokenAndRemoved) {
 }
 
 TEST_F(PolicyFollowing, IsNotLoadedBeforeTheyCanBeListed) {
-  Store("site", FollowedPolicy("one", "true"));
+  Store("site", BoundPolicy("one", "true"));
   server.Forbid("list", "configmaps");
   Start();
   EXPECT_EQ(config.Get(), nullptr);
@@ -136,7 +126,7 @@ TEST_F(PolicyFollowing, IsNotLoadedBeforeTheyCanBeListed) {
 }
 
 TEST_F(PolicyFollowing, ParametersAmongThem) {
-  std::string policy = FollowedPolicy("one", "int(params.data.most) > 3");
+  std::string policy = BoundPolicy("one", "int(params.data.most) > 3");
   policy.replace(policy.find("  matchConstraints"), 0,
                  "  paramKind: {apiVersion: v1, kind: ConfigMap}\n");
   policy.replace(policy.find("validationActions"), 0,
@@ -167,7 +157,7 @@ TEST_F(PolicyFollowing, ParametersAmongThem) {
 }
 
 TEST_F(PolicyFollowing, ALossOfTheApiServerKeepsWhatIsLoaded) {
-  Store("site", FollowedPolicy("one", "true"));
+  Store("site", BoundPolicy("one", "true"));
   Start();
   ASSERT_THAT(Rules(), ElementsAre("policy/one"));
   ASSERT_TRUE(server.WaitForWatches(1));
@@ -184,7 +174,7 @@ TEST_F(PolicyFollowing, ALossOfTheApiServerKeepsWhatIsLoaded) {
 
 TEST_F(PolicyFollowing, TheKeyIsFollowedBothWays) {
   Configure("scheduler: one\n");
-  Store("site", FollowedPolicy("one", "true"));
+  Store("site", BoundPolicy("one", "true"));
   Start();
   EXPECT_THAT(Rules(), ElementsAre());
   EXPECT_EQ(server.Requests().size(), 0u) << "without the key no call is made";
@@ -197,11 +187,11 @@ TEST_F(PolicyFollowing, TheKeyIsFollowedBothWays) {
 }
 
 TEST_F(PolicyFollowing, AnEventLostWithItsConnectionComesWithTheNextWatch) {
-  Store("site", FollowedPolicy("one", "true"));
+  Store("site", BoundPolicy("one", "true"));
   Start();
   ASSERT_TRUE(server.WaitForWatches(1));
   server.CutWatches(FakeApiServer::Cut::kConnection);
-  Store("site", FollowedPolicy("two", "true"));
+  Store("site", BoundPolicy("two", "true"));
   EXPECT_TRUE(Becomes({"policy/two"}));
   ASSERT_TRUE(server.WaitForWatches(1));
   server.Compact();
