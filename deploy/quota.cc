@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "deploy/cluster.h"
 #include "json/value.h"
 
 namespace mindgate::deploy {

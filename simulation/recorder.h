@@ -28,7 +28,9 @@ class Recorder {
   void ChangeShape(ShapeChange change) { playback_.shapes.push_back(std::move(change)); }
 
   // What an instance does from now on, without its times; nothing: it has no pods.
-  void FollowInstance(size_t number, std::optional<Span> next) { Follow({number + 1, ""}, next); }
+  void FollowInstance(size_t number, std::optional<Span> next) {
+    Follow({number + 1, ""}, std::move(next));
+  }
   // What is wrong with a node from now on; empty: nothing.
   void FollowNode(const std::string& node, std::string what);
   // What all pods of jobs do, by their names.
