@@ -36,15 +36,15 @@ std::string_view WhyNotExported(std::string_view id);
 
 // The families, each in its own file.
 using Rows = std::vector<ExportedRule>;
-Rows ValueRows();                                  // rules_values.cc
-Rows RecoveryRows(const schemas::Config& config);  // rules_recovery.cc
-Rows PodRows(const schemas::Config& config);       // rules_pods.cc
-Rows ResourceRows(const schemas::Config& config);  // rules_resources.cc
-Rows AscendJobRows();                              // rules_ascendjob.cc
-Rows MindieRows();                                 // rules_mindie.cc
-Rows VolcanoRows(const schemas::Config& config);   // rules_volcano.cc
-Rows OmeRows();                                    // rules_ome.cc
-Rows AibrixRows();                                 // rules_aibrix.cc
-Rows InferOperatorRows();                          // rules_infer_operator.cc
+Rows ValueRows();                                   // rules_values.cc
+Rows RecoveryRows(const schemas::Config& config);   // rules_recovery.cc
+Rows PodRows(const schemas::Config& config);        // rules_pods.cc
+Rows ResourceRows(const schemas::Config& config);   // rules_resources.cc
+Rows AscendJobRows(const schemas::Config& config);  // rules_ascendjob.cc
+Rows MindieRows();                                  // rules_mindie.cc
+Rows VolcanoRows(const schemas::Config& config);    // rules_volcano.cc
+Rows OmeRows();                                     // rules_ome.cc
+Rows AibrixRows();                                  // rules_aibrix.cc
+Rows InferOperatorRows();                           // rules_infer_operator.cc
 
 }  // namespace mindgate::exported

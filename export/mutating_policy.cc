@@ -23,20 +23,22 @@ std::string ControllerOwns() {
 
 // Whether a variable of the policy can give anything: cheaper than all of them.
 std::string MayBeInjected(const TemplatePlace& place, const Config& config) {
-  const std::string spec = TemplateAt(place, "object") + ".?spec";
   const std::string labels = "object.?metadata.?labels";
-  return "(" + spec + ".?containers.orValue([]) + " + spec +
-         ".?initContainers.orValue([])).exists(c, " + AsksFor("c", NpuNames(config)) + ") || " +
-         labels + "[?" + Quoted(schemas::kInject) + "].orValue('') == 'enabled' || " +
+  return AnyContainer(place, AsksFor("c", NpuNames(config))) + " || " + labels + "[?" +
+         Quoted(schemas::kInject) + "].orValue('') == 'enabled' || " +
          Quoted(schemas::kScalingRule) + " in " + labels + ".orValue({})";
 }
 
 std::vector<Condition> ConditionsAt(const TemplatePlace& place, const Config& config,
                                     const ExportOptions& options) {
   std::vector<Condition> conditions = {NotBeingDeleted()};
+  const std::string pod_template = TemplateAt(place, "object");
+  // A LeaderWorkerSet without the leader's makes all pods of the worker's.
+  if (!place.role.empty())
+    conditions.push_back({"has-template", pod_template + ".?spec.hasValue()"});
   // What an update leaves alone stays as it is, or it would start a rollout.
   conditions.push_back({"new-or-changed-template", "request.operation == 'CREATE' || " +
-                                                       TemplateAt(place, "object") +
+                                                       pod_template +
                                                        " != " + TemplateAt(place, "oldObject")});
   if (auto not_made = NotMade(place.kinds, options)) conditions.push_back(*std::move(not_made));
   if (place.kinds.Has(schemas::Kind::kReplicaSet)) {
@@ -92,15 +94,16 @@ std::string ObjectWith(std::string_view path, const std::string& members) {
   return before + members + after;
 }
 
-// A map with those of the texts that are written there.
-std::string WrittenMap(const std::vector<InjectedText>& texts, InjectedText::Where where) {
+// The member of metadata with those of the texts that are written there; empty when none is.
+std::string WrittenMap(std::string_view member, const std::vector<InjectedText>& texts,
+                       InjectedText::Where where) {
   std::string map;
   for (const InjectedText& text : texts) {
     if (text.where != where) continue;
     if (!map.empty()) map += ", ";
     map += "?" + Quoted(text.key) + ": optional.ofNonZeroValue(variables." + text.variable + ")";
   }
-  return "{" + map + "}";
+  return map.empty() ? "" : std::string(member) + ": {" + map + "}";
 }
 
 std::string RequestsAt(const std::string& spec, std::string_view list, std::string_view variable) {
@@ -125,9 +128,12 @@ std::string Configuration(const TemplatePlace& place, const Injections& injectio
     add(RequestsAt(type + ".spec", "containers", "requests"));
     add(RequestsAt(type + ".spec", "initContainers", "initRequests"));
   }
-  const std::string metadata =
-      type + ".metadata{labels: " + WrittenMap(injections.texts, InjectedText::Where::kLabel) +
-      ", annotations: " + WrittenMap(injections.texts, InjectedText::Where::kAnnotation) + "}";
+  const std::string labels = WrittenMap("labels", injections.texts, InjectedText::Where::kLabel);
+  const std::string annotations =
+      WrittenMap("annotations", injections.texts, InjectedText::Where::kAnnotation);
+  const std::string metadata = type + ".metadata{" + labels +
+                               (labels.empty() || annotations.empty() ? "" : ", ") + annotations +
+                               "}";
   return ObjectWith(place.path,
                     "metadata: " + metadata + ", spec: " + type + ".spec{" + spec + "}");
 }
@@ -141,6 +147,26 @@ std::string DevicesPatch() {
          item + "]) : dyn(" + item + ")})";
 }
 
+// Lists of tasks have no keys by which a merge would find their items.
+std::string TaskRequestsPatch() {
+  const std::string path = "path: r.path + '/resources/requests";
+  return "variables.taskRequests.filter(r, r.bare).map(r, JSONPatch{op: 'add', " + path +
+         "', value: {}}) + variables.taskRequests.map(r, JSONPatch{op: 'add', " + path +
+         "/' + jsonpatch.escapeKey(r.key), value: r.value})";
+}
+
+std::string TaskLabelsPatch() {
+  const std::string metadata = "object.spec.tasks[0].?template.?metadata";
+  const std::string path = "'/spec/tasks/0/template/metadata";
+  return "size(variables.taskLabels) == 0 ? [] : !" + metadata +
+         ".hasValue() ? [JSONPatch{op: 'add', path: " + path +
+         "', value: {'labels': variables.taskLabels}}] : !" + metadata +
+         ".?labels.hasValue() ? [JSONPatch{op: 'add', path: " + path +
+         "/labels', value: variables.taskLabels}] : variables.taskLabels.map(k, JSONPatch{op: "
+         "'add', path: " +
+         path + "/labels/' + jsonpatch.escapeKey(k), value: variables.taskLabels[k]})";
+}
+
 ordered_json MutationsOf(const TemplatePlace& place, const Injections& injections) {
   ordered_json mutations = ordered_json::array();
   if (!injections.texts.empty() || injections.requests) {
@@ -148,10 +174,13 @@ ordered_json MutationsOf(const TemplatePlace& place, const Injections& injection
         {{"patchType", "ApplyConfiguration"},
          {"applyConfiguration", {{"expression", Configuration(place, injections)}}}});
   }
-  if (injections.devices) {
-    mutations.push_back(
-        {{"patchType", "JSONPatch"}, {"jsonPatch", {{"expression", DevicesPatch()}}}});
-  }
+  const auto patch = [&](bool wanted, const std::string& expression) {
+    if (!wanted) return;
+    mutations.push_back({{"patchType", "JSONPatch"}, {"jsonPatch", {{"expression", expression}}}});
+  };
+  patch(injections.task_labels, TaskLabelsPatch());
+  patch(injections.task_requests, TaskRequestsPatch());
+  patch(injections.devices, DevicesPatch());
   return mutations;
 }
 

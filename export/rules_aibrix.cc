@@ -8,6 +8,22 @@ namespace {
 // Whether the role `r` has NPUs.
 constexpr std::string_view kRoleHasNpus = "variables.npuTemplates.exists(t, t.part == r)";
 
+// The strategies over pods with NPUs for which it holds, `s`, by their roles.
+std::string Strategies(const std::string& holds) {
+  return OfNpus(
+      "([{'name': dyn(''), 'strategy': "
+      "dyn(variables.holder.?schedulingStrategy.orValue({}))}] + "
+      "variables.parts.filter(r, " +
+      std::string(kRoleHasNpus) +
+      ").map(r, {'name': dyn('role ' + string(r.?name.orValue(''))), 'strategy': "
+      "dyn(r.?schedulingStrategy.orValue({}))})).filter(e, type(e.strategy) == map && "
+      "[e.strategy].exists(s, " +
+      holds + ")).map(e, string(e.name))");
+}
+
+constexpr std::string_view kNamesNpus =
+    "s.volcanoSchedulingStrategy.?minResources.orValue({}).exists(k, k.startsWith('huawei.com/'))";
+
 }  // namespace
 
 Rows AibrixRows() {
@@ -21,6 +37,12 @@ Rows AibrixRows() {
                        " && !object.?spec.?replicas.hasValue() ? [''] : []) + "
                        "variables.parts.filter(r, !r.?replicas.hasValue()).map(r, 'role ' + " +
                        name + ")")},
+      {.id = "MG121",
+       .found =
+           Strategies("s.?volcanoSchedulingStrategy.hasValue() && !" + std::string(kNamesNpus))},
+      {.id = "MG122",
+       .found = Strategies("s.exists(n, n != 'volcanoSchedulingStrategy' || " +
+                           std::string(kNamesNpus) + ")")},
       {.id = "MG123",
        .found = OfNpus("!variables.holder.?schedulingStrategy.hasValue() ? [] : "
                        "variables.parts.filter(r, r.?schedulingStrategy.hasValue()).map(r, " +

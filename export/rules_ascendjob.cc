@@ -21,7 +21,7 @@ std::string If(const std::string& condition, std::string_view place) {
 
 }  // namespace
 
-Rows AscendJobRows() {
+Rows AscendJobRows(const schemas::Config& config) {
   const std::string framework = "variables.labels[?'framework'].orValue('')";
   const std::string least = std::string(kScheduling) + ".?minAvailable.orValue('')";
   const std::string policy = "object.?spec.?successPolicy.orValue('')";
@@ -37,8 +37,19 @@ Rows AscendJobRows() {
       "variables.labels[?'framework'].orValue('') == 'pytorch' ? ['Master', 'Worker'] : "
       "variables.labels[?'framework'].orValue('') == 'tensorflow' ? ['Chief', 'Worker'] : "
       "['Scheduler', 'Master', 'Chief', 'Worker']";
+  // Before 26.1 the plugin does not read the annotation.
+  const std::string without_plugin =
+      config.versions.IsBefore(schemas::Component::kMindCluster, {26, 1})
+          ? ""
+          : "!('volcano.sh/schedule.plugin' in variables.annotations) && ";
   const std::string ascend = "c.?name.orValue('') == 'ascend'";
   return {
+      {.id = "MG190",
+       .shape = Shape::kBroken,
+       .found = without_plugin + "variables.npuTemplates.exists(t, t.volcano) && [" +
+                std::string(kScheduling) +
+                ".?minResources.orValue('')].exists(m, type(m) == map && !m.exists(k, "
+                "k.startsWith('huawei.com/')))"},
       {.id = "MG010", .shape = Shape::kBroken, .found = "size(" + std::string(kSpecs) + ") == 0"},
       {.id = "MG011",
        .found = "!('framework' in variables.labels) ? ['missing'] : " +

@@ -34,6 +34,23 @@ std::string NodePorts(const std::string& broken) {
          broken + ")).map(s, " + std::string(kName) + " + ' ' + s.?name.orValue('')))";
 }
 
+// Roles from whose names the operator makes names that are too long: of a StatefulSet, of a
+// Service of its own, and of each of `services`.
+std::string LongNames(const std::string& service) {
+  const std::string set_name = "variables.labels[?'infer.huawei.com/instanceset-name'].orValue('')";
+  const std::string role =
+      "(" + IsOf(schemas::kInstanceSets) + " ? " + set_name + " : r.?name.orValue(''))";
+  const std::string base = "size(" + service + " + '-' + " + role + ") + (" +
+                           IsOf(schemas::kInferServiceSets) + " ? 2 : 0)";
+  const std::string kind = "r.?workload.?kind.orValue('')";
+  const std::string services = "r.?services.orValue([])";
+  return "variables.parts.filter(r, " + service + " != '' && " + role + " != '').map(r, (" + kind +
+         " == 'StatefulSet' && " + base + " + 2 > 52 || " + kind + " == 'Deployment' && size(" +
+         services + ") == 0 && " + base + " + 10 > 63 ? [" + std::string(kName) + "] : []) + " +
+         services + ".filter(s, size(s.?name.orValue('')) + 1 + " + base + " > 63).map(s, " +
+         std::string(kName) + " + ' ' + s.name))";
+}
+
 }  // namespace
 
 Rows InferOperatorRows() {
@@ -120,6 +137,7 @@ Rows InferOperatorRows() {
        .found = "variables.npuTemplates.filter(t, " + LabelOf("t", "fault-scheduling") +
                 " in ['force', 'grace']).map(t, t.name + ' ' + " +
                 LabelOf("t", "fault-scheduling") + ")"},
+      {.id = "MG158", .shape = Shape::kNested, .found = LongNames(service)},
       {.id = "MG159", .shape = Shape::kBroken, .found = std::string(kType) + " == 'Sequential'"},
       {.id = "MG168",
        .shape = Shape::kBroken,

@@ -2,8 +2,99 @@
 #include "export/exported_rule.h"
 #include "schemas/names.h"
 
-// Volcano Jobs, Jobs of Kubernetes and LeaderWorkerSets.
+// Volcano Jobs, Jobs of Kubernetes and LeaderWorkerSets, and Services that controllers make.
 namespace mindgate::exported {
+namespace {
+
+// Whether pods or the PodGroup get the label, or annotation, with a value `v` for which it holds.
+std::string Reaches(std::string_view maps, std::string_view key, const std::string& holds) {
+  const std::string word = Quoted(key);
+  return "variables." + std::string(maps) + ".exists(m, " + word + " in m && [m[" + word +
+         "]].all(v, " + holds + "))";
+}
+
+std::string Retries(const std::string& more) {
+  return Reaches("labelMaps", schemas::kFaultRetryTimes, IsText("v", kWholeFromOne) + more);
+}
+
+// Whether what task `r`, else its job, does first on the event is an action `a` for which it holds.
+std::string ActsOn(std::string_view event, const std::string& holds) {
+  const std::string is = " in [" + Quoted(event) + ", '*']";
+  const auto named = [&](const std::string& holder) {
+    return "[" + holder +
+           ".?policies.orValue([])].map(l, type(l) == list ? l : [])[0].filter(p, "
+           "p.?event.orValue('')" +
+           is + " || p.?events.orValue([]).exists(e, e" + is + "))";
+  };
+  return "[[" + named("r") + ", " + named("variables.holder") +
+         "].map(l, size(l) > 0 ? l[0].?action.orValue('') : '').filter(a, a != '')].exists(l, "
+         "size(l) > 0 && [l[0]].exists(a, " +
+         holds + "))";
+}
+
+// The tasks with NPUs that act so.
+std::string TasksThat(std::string_view event, const std::string& by, const std::string& holds) {
+  return "variables.parts.filter(r, variables.npuTemplates.exists(t, t.part == r" + by + ") && " +
+         ActsOn(event, holds) + ").map(r, string(r.?name.orValue('')) + ' " + std::string(event) +
+         "')";
+}
+
+constexpr std::string_view kByVolcano = " && t.volcano";
+
+// Tasks that end their job on an event after which pods are to be made again.
+std::string Endings() {
+  const std::string ends = "a in ['AbortJob', 'TerminateJob', 'CompleteJob']";
+  const std::string by(kByVolcano);
+  return "(" + Reaches("labelMaps", schemas::kFaultScheduling, "v in ['force', 'grace']") + " ? " +
+         TasksThat("PodEvicted", by, ends) + " : []) + (" + Retries("") + " ? " +
+         TasksThat("PodFailed", by, ends) + " : [])";
+}
+
+// Tasks that delete more than the pod at fault. Before Volcano 1.11, RestartTask did not.
+std::string WiderRestarts(bool old) {
+  const std::string several = "r.?replicas.orValue(0) != 1";
+  const std::string wider =
+      "a in ['RestartJob', 'AbortJob', 'TerminateJob', 'CompleteJob'] || a == 'RestartPartition' "
+      "&& r.?partitionPolicy.?partitionSize.orValue(0) != 1 && " +
+      several + (old ? "" : " || a == 'RestartTask' && " + several);
+  return "!(" + Reaches("labelMaps", schemas::kPodRescheduling, "v == 'on'") + " || " +
+         Reaches("annotationMaps", schemas::kRecoverPolicyPath, "v == 'pod'") +
+         ") ? [] : " + TasksThat("PodEvicted", "", wider) + " + " +
+         TasksThat("PodFailed", "", wider);
+}
+
+std::string FewRetries() {
+  const std::string most = "variables.holder.?maxRetry.orValue('')";
+  const std::string restarts = "a == 'RestartJob'";
+  const std::string by(kByVolcano);
+  return "type(" + most + ") == int && " + most + " >= 1 && " + most + " < 2147483647 && " +
+         Retries(" && int(v) > " + most) + " && size(" + TasksThat("PodEvicted", by, restarts) +
+         " + " + TasksThat("PodFailed", by, restarts) + ") > 0";
+}
+
+// Names of Services that controllers make which a Service may not have, as schemas/children.h has
+// them.
+std::string ServiceNames() {
+  const std::string name = "object.metadata.?name.orValue('')";
+  const std::string leaders =
+      "variables.templates.map(t, t.name.lowerAscii()).filter(n, n in ['master', 'scheduler', "
+      "'chief'])";
+  const std::string replicas = "object.?spec.?replicas.orValue(1)";
+  const std::string of_group =
+      "(object.?spec.?networkConfig.?subdomainPolicy.orValue('') != "
+      "'UniquePerReplica' ? [" +
+      name + "] : " + replicas + " == 0 ? [] : [" + name + " + '-' + string(" + replicas +
+      " - 1)])";
+  return "(" + name + " == '' ? [] : " + IsOf(schemas::kAscendJobs) + " ? [" + leaders +
+         "].filter(l, size(l) > 0).map(l, " + name +
+         " + '-' + l[0] + '-0') : " + IsOf({schemas::Kind::kVolcanoJob}) +
+         " ? (object.?spec.?plugins.?svc.hasValue() ? [" + name +
+         "] : []) : " + IsOf(schemas::kLeaderWorkerSets) + " ? " + of_group + " : " +
+         IsOf(schemas::kStormServices) + " ? [" + name +
+         "] : []).filter(n, size(n) > 63 || !n.matches('^[a-z][^.]*$'))";
+}
+
+}  // namespace
 
 Rows VolcanoRows(const schemas::Config& config) {
   using schemas::Component;
@@ -29,6 +120,19 @@ Rows VolcanoRows(const schemas::Config& config) {
                 "r.?name.orValue('') == '' || size(variables.parts.filter(s, "
                 "s.?name.orValue('') == r.?name.orValue(''))) > 1).map(r, "
                 "string(r.?name.orValue('')))"},
+      {.id = "MG134",
+       .found = WiderRestarts(config.versions.IsBefore(Component::kVolcano, {1, 11}))},
+      {.id = "MG176", .found = ServiceNames()},
+      {.id = "MG191", .found = Endings()},
+      {.id = "MG193", .shape = Shape::kBroken, .found = FewRetries()},
+      {.id = "MG136",
+       .found = config.versions.IsBefore(Component::kLeaderWorkerSet, {0, 7})
+                    ? "[]"
+                    : "variables.templates.filter(t, t.kindOfGroup == 'LeaderWorkerSet' && "
+                      "t.hasSpec && !(t.volcano ? t.scheduler != '' : t.npus) && "
+                      "variables.npuTemplates.exists(u, u.kindOfGroup == 'LeaderWorkerSet' && "
+                      "u.group == t.group && u.scheduler != '' && u.volcano))"
+                      ".map(t, string(t.name))"},
       {.id = "MG135", .shape = Shape::kBroken, .found = "size(variables.npuTemplates) > 0"},
       {.id = "MG131",
        .shape = Shape::kBroken,

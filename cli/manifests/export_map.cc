@@ -81,7 +81,7 @@ void AddExportMap(CLI::App& parent, Streams& io, int& exit_code) {
       ->envname("MINDGATE_EXPORT_MUTATOR");
   SetChoices(*map->add_option("--api-version", options->version,
                               "Version of admissionregistration.k8s.io: v1 needs Kubernetes 1.36, "
-                              "v1beta1 1.34, v1alpha1 1.32")
+                              "v1beta1 1.34, v1alpha1 1.33")
                   ->capture_default_str()
                   ->envname("MINDGATE_EXPORT_API_VERSION"),
              {exported::kMutatingVersions, std::end(exported::kMutatingVersions)});

@@ -17,6 +17,7 @@ FIXTURES = REPOSITORY / "tests/fixtures"
 KINDS = "validatingadmissionpolicies,validatingadmissionpolicybindings"
 MUTATING_KINDS = "mutatingadmissionpolicies,mutatingadmissionpolicybindings"
 SELECTOR = "app.kubernetes.io/component=exported-policy"
+VCJOB = "batch.volcano.sh/v1alpha1"
 WRONG = {"fault-scheduling": "Force"}  # MG050 denies it
 
 
@@ -147,16 +148,19 @@ def test_policies_of_the_site(cluster: Cluster, without_policies: None, tmp_path
     assert create(cluster, {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "longer"}}).returncode == 0
 
 
-def pod_template(tree: dict[str, Any]) -> dict[str, Any]:
-    if tree["kind"] == "Pod":
-        return tree
-    spec = tree["spec"]["jobTemplate"]["spec"] if tree["kind"] == "CronJob" else tree["spec"]
-    return dict(spec["template"])
+def pod_templates(tree: dict[str, Any]) -> list[dict[str, Any]]:
+    kind, spec = tree["kind"], tree["spec"]
+    if kind == "Pod":
+        return [tree]
+    if kind == "LeaderWorkerSet":
+        group = spec["leaderWorkerTemplate"]
+        return [group[role] for role in ("leaderTemplate", "workerTemplate") if role in group]
+    if tree["apiVersion"] == VCJOB:
+        return [task["template"] for task in spec["tasks"]]
+    return [(spec["jobTemplate"]["spec"] if kind == "CronJob" else spec)["template"]]
 
 
-def injected(tree: dict[str, Any]) -> dict[str, Any]:
-    """The part of an object that mutators write."""
-    pod = pod_template(tree)
+def injected_pods(pod: dict[str, Any]) -> dict[str, Any]:
     metadata = pod.get("metadata", {})
     containers = [each for field in ("containers", "initContainers") for each in pod["spec"].get(field, [])]
     # The API server gives each Job another identity, and each reference its version.
@@ -171,19 +175,47 @@ def injected(tree: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def of_kubernetes(tree: dict[str, Any]) -> bool:
-    kinds = {"v1": {"Pod"}, "batch/v1": {"Job", "CronJob"}, "apps/v1": {"Deployment", "StatefulSet", "DaemonSet", "ReplicaSet"}}
+def injected(tree: dict[str, Any]) -> list[Any]:
+    """The part of an object that mutators write."""
+    of_object = [tree["metadata"].get("labels", {}), tree["spec"].get("schedulerName")]
+    return of_object + [injected_pods(each) for each in pod_templates(tree)]
+
+
+def is_exported(tree: dict[str, Any]) -> bool:
+    kinds = {
+        "v1": {"Pod"},
+        "batch/v1": {"Job", "CronJob"},
+        "apps/v1": {"Deployment", "StatefulSet", "DaemonSet", "ReplicaSet"},
+        "leaderworkerset.x-k8s.io/v1": {"LeaderWorkerSet"},
+        VCJOB: {"Job"},
+    }
     return tree["kind"] in kinds.get(tree.get("apiVersion", ""), set())
 
 
 def npu_objects() -> Iterator[dict[str, Any]]:
-    """One of each policy."""
+    """One of each policy, but for the leaders'."""
     container = {"name": "c", "image": "i", "resources": {"limits": {"huawei.com/Ascend910": 8}}}
     pods = {"metadata": {"labels": {"app": "llm"}}, "spec": {"restartPolicy": "Never", "containers": [container]}}
     yield {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "probe"}, "spec": pods["spec"]}
     job = {"spec": {"template": pods}}
     yield {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "probe"}} | job
     yield {"apiVersion": "batch/v1", "kind": "CronJob", "metadata": {"name": "probe"}, "spec": {"schedule": "@daily", "jobTemplate": job}}
+    always = pods | {"spec": {"containers": [container]}}
+    group = {"size": 2, "workerTemplate": always, "leaderTemplate": {"spec": {"containers": [container | {"resources": {}}]}}}
+    yield {
+        "apiVersion": "leaderworkerset.x-k8s.io/v1",
+        "kind": "LeaderWorkerSet",
+        "metadata": {"name": "probe"},
+        "spec": {"replicas": 1, "leaderWorkerTemplate": group},
+    }
+    labels = {"mind-cluster/scaling-rule": "r", "jobID": "j", "mind-cluster/group-name": "g"}
+    tasks = [
+        {"name": "a", "replicas": 1, "template": {"spec": pods["spec"]}},
+        {"name": "b", "replicas": 1, "template": {"spec": {"containers": [container, container | {"name": "d"}]}}},
+    ]
+    for count in (1, 2):
+        spec = {"minAvailable": 1, "tasks": tasks[:count]}
+        yield {"apiVersion": VCJOB, "kind": "Job", "metadata": {"name": "probe", "labels": labels}, "spec": spec}
 
 
 @pytest.fixture
@@ -195,13 +227,13 @@ def without_injections(cluster: Cluster) -> Iterator[None]:
 
 
 def test_policies_write_what_mutators_write(cluster: Cluster, without_injections: None) -> None:
-    trees = [(name, tree) for name, tree in objects() if of_kubernetes(tree)]
+    trees = [(name, tree) for name, tree in objects() if is_exported(tree)]
     trees += [("probe", tree) for tree in npu_objects()]
     plain = [(name, tree, create(cluster, tree)) for name, tree in trees]
     cluster.kubectl("apply", "--server-side", "-f", "-", input=cluster.run(PROGRAM, "export", "map").stdout)
 
     def is_injected(tree: dict[str, Any]) -> bool:
-        return bool(injected(json.loads(create(cluster, tree).stdout))["schedulerName"] == "volcano")
+        return '"schedulerName": "volcano"' in create(cluster, tree).stdout
 
     for probe in npu_objects():
         wait_for(lambda: is_injected(probe), "the API server to read the policies")

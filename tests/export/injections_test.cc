@@ -30,7 +30,7 @@ TEST(WhyNotInjected, NamesAReasonForEveryOtherMutator) {
     const auto injections = exported::InjectionsAt(place, {});
     for (const InjectedText& text : injections.texts) exported.insert(text.mutator);
     if (injections.devices) exported.insert("visible-devices");
-    if (injections.requests) exported.insert("npu-requests");
+    if (injections.requests || injections.task_requests) exported.insert("npu-requests");
   }
   for (const mutators::Mutator& mutator : mutators::Mutators()) {
     EXPECT_EQ(exported::WhyNotInjected(mutator.name).empty(), exported.contains(mutator.name))
@@ -38,8 +38,9 @@ TEST(WhyNotInjected, NamesAReasonForEveryOtherMutator) {
   }
 }
 
-// What a policy writes into objects of one place, a line each: "PATH = VALUE", and of a variable
-// ASCEND_VISIBLE_DEVICES the resource, "PATH/env/- = huawei.com/Ascend910".
+// What a policy writes into objects of one place, a line each: "PATH = VALUE", where a request has
+// the name of its container, and of a variable ASCEND_VISIBLE_DEVICES the resource:
+// "PATH/env/- = huawei.com/Ascend910".
 class InjectingPolicy {
  public:
   InjectingPolicy(const TemplatePlace& place, const nlohmann::ordered_json& policy,
@@ -72,20 +73,26 @@ class InjectingPolicy {
             " + r.name + '/' + k + ' = ' + string(r.requests[k])).join('\\n'))");
       }
     }
+    if (injections.task_requests) {
+      add("variables.taskRequests.map(r, string(r.path).substring(0, "
+          "string(r.path).lastIndexOf('/') + 1) + r.name + '/' + r.key + ' = ' + string(r.value))");
+    }
+    if (injections.task_labels) {
+      add("variables.taskLabels.map(k, '/spec/tasks/0/template/metadata/labels/' + "
+          "k.replace('/', '~1') + ' = ' + string(variables.taskLabels[k]))");
+    }
     expression_ = "(" + lists + ").join('\\n')";
   }
 
   const std::string& faults() const { return policy_.faults(); }
   bool Has(schemas::Kind kind) const { return place_.kinds.Has(kind); }
 
-  Injected Writes(const testing::ReviewedChange& change) const {
+  // Adds them to `lines`.
+  void Write(const testing::ReviewedChange& change, Injected& lines) const {
     const std::string text = policy_.TextOf(expression_, change);
-    Injected lines;
     for (const std::string_view line : Split(text, '\n')) {
       if (!line.empty()) lines.emplace_back(line);
     }
-    std::sort(lines.begin(), lines.end());
-    return lines;
   }
 
   // The same of mindgate.
@@ -141,40 +148,50 @@ class InjectionsTest : public ::testing::Test {
     }
   }
 
-  // As a new object, and as an update of what mindgate made of it, by a client that applies its own
-  // manifest again.
+  // As a new object, as an update of what mindgate made of it by a client that applies its own
+  // manifest again, and as an update of what was there before mindgate came.
   void Compare(const std::string& name, const json::Json& tree) {
     const json::Document object(tree);
     if (!object.root().is_object() || testing::HasNull(tree)) return;
     const auto view = schemas::BuildView(object.root());
     if (!view || view->excess || !view->wrong_types.empty()) return;
-    const auto policy = std::find_if(policies_.begin(), policies_.end(),
-                                     [&](const auto& each) { return each.Has(view->kind); });
-    if (policy == policies_.end()) return;
-    schemas::AdmissionRequest request;
-    request.object = &object.root();
-    request.ns = "default";
-    const auto verdict = testing::MutateOnly(request, config_);
-    const Injected want = InjectingPolicy::Wanted(verdict, object.root());
-    written_ += want.size();
-    EXPECT_EQ(policy->Writes({.object = object.root(), .ns = "default", .user = "alice"}), want)
-        << name;
-    if (view->info().template_frozen || !verdict.mutated) return;
+    const auto kind = view->kind;
+    if (std::none_of(policies_.begin(), policies_.end(),
+                     [&](const auto& policy) { return policy.Has(kind); })) {
+      return;
+    }
+    const auto verdict = CompareChange(name, object.root(), nullptr, kind);
+    if (view->info().template_frozen) return;
+    const std::string_view path = view->templates.empty() ? "" : view->templates.back().path;
+    if (path.empty()) return;
     json::Json again = tree;
     again["metadata"]["labels"]["again"] = "true";
-    const std::string above = policy->Has(schemas::Kind::kCronJob) ? "/spec/jobTemplate" : "";
-    again[json::Json::json_pointer(above + "/spec/template/metadata/labels/again")] = "true";
+    again[json::Json::json_pointer(std::string(path) + "/metadata/labels/again")] = "true";
     const json::Document now(again);
-    request.operation = schemas::Operation::kUpdate;
-    request.object = &now.root();
-    request.old_object = &verdict.mutated->root();
-    const auto update = testing::MutateOnly(request, config_);
-    EXPECT_EQ(policy->Writes({.object = now.root(),
-                              .old_object = &verdict.mutated->root(),
-                              .ns = "default",
-                              .user = "alice"}),
-              InjectingPolicy::Wanted(update, now.root()))
-        << name << ", again";
+    if (verdict.mutated)
+      CompareChange(name + ", again", now.root(), &verdict.mutated->root(), kind);
+    CompareChange(name + ", as it was", now.root(), &object.root(), kind);
+  }
+
+  admission::Verdict CompareChange(const std::string& name, const json::Value& object,
+                                   const json::Value* old_object, schemas::Kind kind) {
+    schemas::AdmissionRequest request;
+    if (old_object != nullptr) request.operation = schemas::Operation::kUpdate;
+    request.object = &object;
+    request.old_object = old_object;
+    request.ns = "default";
+    auto verdict = testing::MutateOnly(request, config_);
+    const Injected want = InjectingPolicy::Wanted(verdict, object);
+    Injected got;
+    for (const InjectingPolicy& policy : policies_) {
+      if (!policy.Has(kind)) continue;
+      policy.Write({.object = object, .old_object = old_object, .ns = "default", .user = "alice"},
+                   got);
+    }
+    std::sort(got.begin(), got.end());
+    EXPECT_EQ(got, want) << name;
+    written_ += want.size();
+    return verdict;
   }
 
   Config config_;
@@ -194,7 +211,48 @@ TEST_F(InjectionsTest, AreThoseOfMutators) {
   EXPECT_GT(written_, 30u);
 }
 
-// Labels under each metadata, and amounts under each scheduler, of every kind of every place.
+using Named = std::pair<std::string, json::Json>;
+
+struct Pods {
+  Named labels;
+  Named resources;
+  std::string scheduler = {};
+};
+
+// An object with these pod templates: of a LeaderWorkerSet the worker's comes first.
+json::Json ObjectOf(const schemas::KindInfo& info, const json::Json& metadata,
+                    const std::vector<Pods>& pods) {
+  json::Json tree = {{"apiVersion", (info.group.empty() ? "" : std::string(info.group) + "/") +
+                                        std::string(info.version)},
+                     {"kind", info.name},
+                     {"metadata", metadata}};
+  tree["metadata"]["name"] = "llm";
+  std::vector<json::Json> templates;
+  for (const Pods& each : pods) {
+    json::Json spec = {{"containers", {{{"name", "main"}, {"resources", each.resources.second}}}}};
+    if (!each.scheduler.empty()) spec["schedulerName"] = each.scheduler;
+    templates.push_back({{"metadata", {{"labels", each.labels.second}}}, {"spec", spec}});
+  }
+  if (info.kind == schemas::Kind::kPod) {
+    tree["metadata"]["labels"].update(pods.front().labels.second);
+    tree["spec"] = templates.front()["spec"];
+  } else if (info.kind == schemas::Kind::kLeaderWorkerSet) {
+    json::Json& group = tree["spec"]["leaderWorkerTemplate"];
+    group["workerTemplate"] = templates[0];
+    if (templates.size() > 1) group["leaderTemplate"] = templates[1];
+  } else if (info.kind == schemas::Kind::kVolcanoJob) {
+    for (const json::Json& each : templates) {
+      const std::string name = "task" + std::to_string(tree["spec"]["tasks"].size());
+      tree["spec"]["tasks"].push_back({{"name", name}, {"replicas", 1}, {"template", each}});
+    }
+  } else {
+    tree[json::Json::json_pointer(std::string(info.template_holder) + "/template")] = templates[0];
+  }
+  return tree;
+}
+
+// Labels under each metadata, and amounts under each scheduler, of every kind of every place; of
+// kinds with several templates, of two of them.
 TEST_F(InjectionsTest, AreThoseOfMutatorsForEveryKind) {
   Config config;
   config.scheduler = "volcano-npu";
@@ -204,7 +262,7 @@ TEST_F(InjectionsTest, AreThoseOfMutatorsForEveryKind) {
   }
   config.namespaces = {{.name = "dev*", .inject = false, .rules = {}}};
   Make(config);
-  const std::vector<std::pair<std::string, json::Json>> labels = {
+  const std::vector<Named> labels = {
       {"none", json::Json::object()},
       {"off", {{"fault-scheduling", "off"}}},
       {"grace", {{"fault-scheduling", "grace"}}},
@@ -213,7 +271,7 @@ TEST_F(InjectionsTest, AreThoseOfMutatorsForEveryKind) {
       {"retries", {{"fault-retry-times", "0"}}},
       {"rank table", {{"deploy-name", "a"}}},
       {"softly", {{"huawei.com/scheduler.softShareDev.aicoreQuota", "50"}}}};
-  const std::vector<std::pair<std::string, json::Json>> metadata = {
+  const std::vector<Named> metadata = {
       {"none", json::Json::object()},
       {"opted out", {{"labels", {{"mindgate.io/inject", "disabled"}}}}},
       {"opted in", {{"labels", {{"mindgate.io/inject", "enabled"}}}}},
@@ -223,45 +281,61 @@ TEST_F(InjectionsTest, AreThoseOfMutatorsForEveryKind) {
       {"misplaced", {{"labels", {{"fault-scheduling", "grace"}}}}},
       {"misplaced limits", {{"annotations", {{"pod-rescheduling", "off"}}}}},
       {"misplaced nonsense", {{"labels", {{"fault-retry-times", "many"}}}}}};
-  const std::vector<std::pair<std::string, json::Json>> containers = {
+  const std::vector<Named> resources = {
       {"an NPU", {{"limits", {{"huawei.com/Ascend910", 8}}}}},
       {"as requests too",
        {{"limits", {{"huawei.com/Ascend910", "8"}}},
         {"requests", {{"huawei.com/Ascend910", "8"}}}}},
+      {"beside other requests",
+       {{"limits", {{"huawei.com/Ascend910", 8}, {"cpu", 4}}}, {"requests", {{"cpu", 1}}}}},
       {"none of it", {{"limits", {{"huawei.com/Ascend910", 0}}}}},
       {"two products", {{"limits", {{"huawei.com/Ascend910", 1}, {"huawei.com/Ascend310P", 1}}}}},
       {"a slice", {{"limits", {{"huawei.com/Ascend910-4c", 1}}}}},
+      {"another product's",
+       {{"limits", {{"huawei.com/Ascend910", 1}, {"huawei.com/Ascend910-memory", 4096}}}}},
       {"no NPU", {{"limits", {{"cpu", 1}}}}}};
-  const auto compare = [&](const schemas::KindInfo& info, const auto& of_pod, const auto& of_object,
-                           const auto& amounts, const std::string& scheduler) {
-    json::Json spec = {{"containers", {{{"name", "main"}, {"resources", amounts.second}}}}};
-    if (!scheduler.empty()) spec["schedulerName"] = scheduler;
-    json::Json tree = {{"apiVersion", (info.group.empty() ? "" : std::string(info.group) + "/") +
-                                          std::string(info.version)},
-                       {"kind", info.name},
-                       {"metadata", of_object.second}};
-    tree["metadata"]["name"] = "llm";
-    if (info.kind == schemas::Kind::kPod) {
-      tree["metadata"]["labels"].update(of_pod.second);
-      tree["spec"] = spec;
-    } else {
-      tree[json::Json::json_pointer(std::string(info.template_holder) + "/template")] = {
-          {"metadata", {{"labels", of_pod.second}}}, {"spec", spec}};
+  const std::vector<std::string> schedulers = {"", "default-scheduler", "volcano", "mine"};
+  const auto compare = [&](const schemas::KindInfo& info, const Named& of_object,
+                           const std::vector<Pods>& pods) {
+    std::string name = std::string(info.name) + ": " + of_object.first;
+    for (const Pods& each : pods) {
+      name += "; " + each.labels.first + ", " + each.resources.first + ", " + each.scheduler;
     }
-    Compare(std::string(info.name) + ": " + of_pod.first + ", " + of_object.first + ", " +
-                amounts.first + ", scheduler " + scheduler,
-            tree);
+    Compare(name, ObjectOf(info, of_object.second, pods));
   };
+  std::vector<std::pair<Named, std::string>> placed;
+  for (const Named& each : resources) {
+    for (const std::string& scheduler : schedulers) placed.emplace_back(each, scheduler);
+  }
   for (const schemas::KindInfo& info : schemas::kKinds) {
-    if (info.kind != schemas::Kind::kPod && info.template_holder.empty()) continue;
-    for (const auto& of_pod : labels) {
-      for (const auto& of_object : metadata) {
-        compare(info, of_pod, of_object, containers.front(), "");
+    if (std::none_of(policies_.begin(), policies_.end(),
+                     [&](const auto& policy) { return policy.Has(info.kind); })) {
+      continue;
+    }
+    for (const Named& of_pod : labels) {
+      for (const Named& of_object : metadata) {
+        compare(info, of_object, {{of_pod, resources.front()}});
       }
     }
-    for (const auto& amounts : containers) {
-      for (const std::string scheduler : {"", "default-scheduler", "volcano", "mine"}) {
-        compare(info, labels.front(), metadata.front(), amounts, scheduler);
+    for (const auto& [amounts, scheduler] : placed) {
+      compare(info, metadata.front(), {{labels.front(), amounts, scheduler}});
+    }
+    if (info.kind != schemas::Kind::kLeaderWorkerSet && info.kind != schemas::Kind::kVolcanoJob) {
+      continue;
+    }
+    for (const Named& one : labels) {
+      for (const Named& other : labels) {
+        for (const Named& of_object : metadata) {
+          compare(info, of_object, {{one, resources.front()}, {other, resources.front()}});
+        }
+        compare(info, metadata.front(), {{one, resources.front()}, {other, resources.back()}});
+        compare(info, metadata.front(), {{one, resources.back()}, {other, resources.front()}});
+      }
+    }
+    for (const auto& [one, scheduler] : placed) {
+      for (const auto& [other, another] : placed) {
+        compare(info, metadata.front(),
+                {{labels.front(), one, scheduler}, {labels.front(), other, another}});
       }
     }
   }

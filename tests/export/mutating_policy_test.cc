@@ -51,7 +51,19 @@ TEST(MutatingPolicies, OneForEachPlaceOfATemplate) {
              R"(admissionregistration.k8s.io/v1 MutatingAdmissionPolicy )"
              R"(mindgate-inject-pods Ignore IfNeeded ["pods"]["CREATE"])",
              "admissionregistration.k8s.io/v1 MutatingAdmissionPolicyBinding "
-             "mindgate-inject-pods of mindgate-inject-pods"}));
+             "mindgate-inject-pods of mindgate-inject-pods",
+             R"(admissionregistration.k8s.io/v1 MutatingAdmissionPolicy )"
+             R"(mindgate-inject-leaders Ignore IfNeeded ["leaderworkersets"]["CREATE","UPDATE"])",
+             "admissionregistration.k8s.io/v1 MutatingAdmissionPolicyBinding "
+             "mindgate-inject-leaders of mindgate-inject-leaders",
+             R"(admissionregistration.k8s.io/v1 MutatingAdmissionPolicy )"
+             R"(mindgate-inject-workers Ignore IfNeeded ["leaderworkersets"]["CREATE","UPDATE"])",
+             "admissionregistration.k8s.io/v1 MutatingAdmissionPolicyBinding "
+             "mindgate-inject-workers of mindgate-inject-workers",
+             R"(admissionregistration.k8s.io/v1 MutatingAdmissionPolicy )"
+             R"(mindgate-inject-vcjobs Ignore IfNeeded ["jobs"]["CREATE"])",
+             "admissionregistration.k8s.io/v1 MutatingAdmissionPolicyBinding "
+             "mindgate-inject-vcjobs of mindgate-inject-vcjobs"}));
 }
 
 Texts Expressions(const ordered_json& policy) {
@@ -63,7 +75,7 @@ Texts Expressions(const ordered_json& policy) {
   return texts;
 }
 
-// What is written into Deployments, and into Pods.
+// What is written into Deployments, into Pods, and into vcjobs.
 TEST(MutatingPolicies, WriteTheValuesOfVariables) {
   const auto all = PoliciesWith({});
   EXPECT_EQ(
@@ -75,6 +87,13 @@ TEST(MutatingPolicies, WriteTheValuesOfVariables) {
       Expressions(all[4]),
       (Texts{
           R"cel(Object{metadata: Object.metadata{labels: {?'fault-scheduling': optional.ofNonZeroValue(variables.faultScheduling), ?'pod-rescheduling': optional.ofNonZeroValue(variables.podRescheduling), ?'fault-retry-times': optional.ofNonZeroValue(variables.faultRetryTimes)}, annotations: {?'huawei.com/recover_policy_path': optional.ofNonZeroValue(variables.recoverPolicy)}}, spec: Object.spec{?schedulerName: optional.ofNonZeroValue(variables.schedulerName)}})cel",
+          R"cel(variables.devices.map(d, JSONPatch{op: 'add', path: d.first ? d.path : d.path + '/-', value: d.first ? dyn([{'name': dyn('ASCEND_VISIBLE_DEVICES'), 'valueFrom': dyn({'fieldRef': {'fieldPath': 'metadata.annotations[\'' + d.resource + '\']'}})}]) : dyn({'name': dyn('ASCEND_VISIBLE_DEVICES'), 'valueFrom': dyn({'fieldRef': {'fieldPath': 'metadata.annotations[\'' + d.resource + '\']'}})})}))cel"}));
+  EXPECT_EQ(
+      Expressions(all[10]),
+      (Texts{
+          R"cel(Object{metadata: Object.metadata{labels: {?'fault-scheduling': optional.ofNonZeroValue(variables.faultScheduling), ?'fault-retry-times': optional.ofNonZeroValue(variables.faultRetryTimes)}}, spec: Object.spec{?schedulerName: optional.ofNonZeroValue(variables.schedulerName)}})cel",
+          R"cel(size(variables.taskLabels) == 0 ? [] : !object.spec.tasks[0].?template.?metadata.hasValue() ? [JSONPatch{op: 'add', path: '/spec/tasks/0/template/metadata', value: {'labels': variables.taskLabels}}] : !object.spec.tasks[0].?template.?metadata.?labels.hasValue() ? [JSONPatch{op: 'add', path: '/spec/tasks/0/template/metadata/labels', value: variables.taskLabels}] : variables.taskLabels.map(k, JSONPatch{op: 'add', path: '/spec/tasks/0/template/metadata/labels/' + jsonpatch.escapeKey(k), value: variables.taskLabels[k]}))cel",
+          R"cel(variables.taskRequests.filter(r, r.bare).map(r, JSONPatch{op: 'add', path: r.path + '/resources/requests', value: {}}) + variables.taskRequests.map(r, JSONPatch{op: 'add', path: r.path + '/resources/requests/' + jsonpatch.escapeKey(r.key), value: r.value}))cel",
           R"cel(variables.devices.map(d, JSONPatch{op: 'add', path: d.first ? d.path : d.path + '/-', value: d.first ? dyn([{'name': dyn('ASCEND_VISIBLE_DEVICES'), 'valueFrom': dyn({'fieldRef': {'fieldPath': 'metadata.annotations[\'' + d.resource + '\']'}})}]) : dyn({'name': dyn('ASCEND_VISIBLE_DEVICES'), 'valueFrom': dyn({'fieldRef': {'fieldPath': 'metadata.annotations[\'' + d.resource + '\']'}})})}))cel"}));
 }
 
