@@ -7,7 +7,7 @@ import hashlib
 import io
 import json
 import tarfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 OCI = "application/vnd.oci.image"
 
@@ -20,12 +20,14 @@ def docker_archive(layer: bytes, config: bytes, name: str) -> bytes:
     members = {
         "manifest.json": json.dumps(manifest).encode(),
         config_name: config,
-        layer_name: compress(layer, 6),
+        layer_name: gzip.compress(layer, compresslevel=6, mtime=0),
     }
     return _tar_of(members)
 
 
-def oci_archive(images: Mapping[str, tuple[bytes, bytes]], name: str, tag: str) -> tuple[bytes, str]:
+def oci_archive(
+    images: Mapping[str, tuple[bytes, bytes]], name: str, tag: str, gzipped: Callable[[bytes], bytes]
+) -> tuple[bytes, str]:
     """An archive of one index with the layer and configuration of each architecture, and the digest of the index.
 
     It is an OCI layout that older versions of docker load, too: these read manifest.json and tag an image of each architecture.
@@ -41,7 +43,7 @@ def oci_archive(images: Mapping[str, tuple[bytes, bytes]], name: str, tag: str) 
 
     for architecture, (layer, config) in sorted(images.items()):
         described = blob(config, "config.v1+json")
-        packed = blob(compress(layer, 9), "layer.v1.tar+gzip")
+        packed = blob(gzipped(layer), "layer.v1.tar+gzip")
         manifest = {
             "schemaVersion": 2,
             "mediaType": f"{OCI}.manifest.v1+json",
@@ -62,10 +64,6 @@ def oci_archive(images: Mapping[str, tuple[bytes, bytes]], name: str, tag: str) 
         **dict(sorted(blobs.items())),
     }
     return _tar_of(members), str(top["digest"])
-
-
-def compress(content: bytes, level: int) -> bytes:
-    return gzip.compress(content, compresslevel=level, mtime=0)
 
 
 def _json(value: object) -> bytes:

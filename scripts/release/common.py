@@ -56,6 +56,11 @@ def write(path: pathlib.Path, content: str | bytes, mode: int = 0o644) -> pathli
     return path
 
 
+def gzipped(content: bytes) -> bytes:
+    """As gzip, 3 % smaller than zlib's best, and without name and time."""
+    return subprocess.run(["libdeflate-gzip", "-12", "-c"], input=content, stdout=subprocess.PIPE, check=True).stdout
+
+
 def sha256(path: pathlib.Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

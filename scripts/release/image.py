@@ -5,7 +5,7 @@ from __future__ import annotations
 import pathlib
 import shutil
 
-from common import Fault, write
+from common import Fault, gzipped, write
 from imaging.archives import oci_archive
 from imaging.layer import PACKAGES, config_of, fill, layer_of, put
 from linked import Component, certificates_of, components_of
@@ -37,7 +37,7 @@ def image(settings: Settings, parts: list[tuple[Program, Sysroot, pathlib.Path]]
         listed = " ".join(f"{component.source}={component.version}" for component in components)
         config = config_of(layer, architecture, settings.version, listed, "scripts/release")
         images[architecture] = (layer, config)
-    archive, digest = oci_archive(images, NAME, settings.version)
+    archive, digest = oci_archive(images, NAME, settings.version, gzipped)
     size_mb = len(archive) / len(images) / 1e6
     if size_mb > LIMIT_MB:
         raise Fault(

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import gzip
 import io
 import pathlib
 import shutil
 import tarfile
 
-from common import ROOT, run, write
+from common import ROOT, gzipped, run, write
 from settings import Settings
 from tree import set_times
 
@@ -35,7 +34,7 @@ def tar_gz(files: list[tuple[str, pathlib.Path]], epoch: int) -> bytes:
                     tar.addfile(entry, file)
             else:
                 tar.addfile(entry)
-    return gzip.compress(out.getvalue(), compresslevel=9, mtime=0)
+    return gzipped(out.getvalue())
 
 
 def tar(settings: Settings, architecture: str, tree: pathlib.Path) -> pathlib.Path:
@@ -64,7 +63,7 @@ def _installed(settings: Settings, architecture: str, tree: pathlib.Path, kind: 
         if path.is_symlink():
             target.symlink_to(f"{path.readlink()}.gz")
         else:
-            write(target, gzip.compress(path.read_bytes(), compresslevel=9, mtime=0))
+            write(target, gzipped(path.read_bytes()))
         path.unlink()
     return root
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import io
 import json
@@ -59,7 +60,7 @@ class ArchiveTest(unittest.TestCase):
         images = {
             name: (name.encode(), layer.config_of(name.encode(), name, "1", "", "x")) for name in ("arm64", "amd64")
         }
-        written, digest = archives.oci_archive(images, "localhost/mindgate", "1")
+        written, digest = archives.oci_archive(images, "localhost/mindgate", "1", gzip.compress)
         with tarfile.open(fileobj=io.BytesIO(written)) as tar:
             files = {entry.name: tar.extractfile(entry).read() for entry in tar}  # type: ignore[union-attr]
         for name, content in files.items():
