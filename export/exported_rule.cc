@@ -27,7 +27,7 @@ constexpr Reason kReasons[] = {
     {"it counts what a gang has and what a rollout leaves of it",
      "MG071 MG072 MG074 MG075 MG076 MG077 MG078 MG138 MG172 MG177"},
     {"it follows what mindgate injects", "MG009 MG028 MG068 MG103 MG180"},
-    {"it is not written in CEL yet", "MG083 MG151 MG175 MG182"},
+    {"it is not written in CEL yet", "MG151 MG175 MG182"},
 };
 
 }  // namespace

@@ -41,6 +41,38 @@ std::string LimitedOnly(const schemas::Config& config) {
          " && quantity(string(c.resources.limits[k])).isGreaterThan(quantity('0')))";
 }
 
+// The names `k` that container `c` asks for more than nothing of, and for which it holds.
+std::string NamesIn(const std::string& c, const std::string& holds) {
+  const auto counted = [&](std::string_view amounts, const std::string& also) {
+    const std::string of = c + ".?resources.?" + std::string(amounts) + ".orValue({})";
+    return of + ".filter(k, " + also + holds + " && !string(" + of + "[k]).matches('^0+$'))";
+  };
+  return "(" + counted("requests", "") + " + " +
+         counted("limits", "!(k in " + Requests(c) + ") && ") + ")";
+}
+
+// Whether pods `t`, or those of a PodGroup, ask for two NPU resources, or for one beside another of
+// that prefix.
+std::string Mixed(const schemas::Config& config) {
+  const auto any = [](std::string_view t, std::string_view c, const std::string& names,
+                      std::string_view n, const std::string& holds) {
+    const std::string of(t);
+    return "(" + of + ".containers + " + of + ".init).exists(" + std::string(c) + ", " + names +
+           ".exists(" + std::string(n) + ", " + holds + "))";
+  };
+  const std::string npu = "k.matches(" + Quoted(NpuNames(config)) + ")";
+  const std::string card = "k.matches(" + Quoted(WholeCards(config)) + ")";
+  const std::string other = "(k.startsWith('huawei.com/') || " + npu + ")";
+  const std::string in_pod =
+      any("t", "c", NamesIn("c", npu), "n", any("t", "d", NamesIn("d", other), "m", "n != m"));
+  const std::string in_group =
+      any("t", "c", NamesIn("c", card), "n", any("u", "d", NamesIn("d", card), "m", "n != m"));
+  return "variables.npuTemplates.exists(t, t.volcano && (" + in_pod +
+         " || t.group != '' && variables.npuTemplates.exists(u, u.volcano && u.group == t.group && "
+         "u.kindOfGroup == t.kindOfGroup && " +
+         in_group + ")))";
+}
+
 // The resource names of one product's own, as a pattern.
 std::string NamesOfOthers() {
   std::string names;
@@ -67,6 +99,7 @@ Rows ResourceRows(const schemas::Config& config) {
                              ".map(k, int(c.resources.limits[k]))).sum()).sum()";
   const std::string by_volcano = "t.npus && t.volcano && ";
   return {
+      {.id = "MG083", .shape = Shape::kBroken, .found = Mixed(config)},
       {.id = "MG084",
        .shape = Shape::kNested,
        .found = "variables.templates.map(t, (t.containers + t.init).filter(c, " + RequestsDiffer() +

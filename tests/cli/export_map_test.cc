@@ -34,7 +34,7 @@ TEST(ExportMap, PrintsPoliciesAndBindingsThatAreYaml) {
   EXPECT_EQ(printed.err, "");
   const auto documents = json::DecodeYaml(printed.out);
   ASSERT_TRUE(documents);
-  ASSERT_EQ(documents->size(), 6u);
+  ASSERT_EQ(documents->size(), 12u);
   for (const auto& document : *documents) {
     EXPECT_EQ(document.value["apiVersion"], "admissionregistration.k8s.io/v1alpha1");
   }

@@ -332,10 +332,16 @@ TEST_F(InjectionsTest, AreThoseOfMutatorsForEveryKind) {
         compare(info, metadata.front(), {{one, resources.back()}, {other, resources.front()}});
       }
     }
-    for (const auto& [one, scheduler] : placed) {
-      for (const auto& [other, another] : placed) {
-        compare(info, metadata.front(),
-                {{labels.front(), one, scheduler}, {labels.front(), other, another}});
+    // Of an NPU, another product's and none.
+    for (const size_t one : {0, 6, 7}) {
+      for (const size_t other : {0, 6, 7}) {
+        for (const std::string& scheduler : schedulers) {
+          for (const std::string& another : schedulers) {
+            compare(info, metadata.front(),
+                    {{labels.front(), resources[one], scheduler},
+                     {labels.front(), resources[other], another}});
+          }
+        }
       }
     }
   }

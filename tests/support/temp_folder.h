@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -25,10 +27,18 @@ class TempFolder {
 
   const std::string& path() const { return path_; }
   std::string operator/(const std::string& name) const { return path_ + "/" + name; }
-  // Folders are made as needed.
+  // Folders are made as needed. The file is there with the whole text, or as it was before: what
+  // follows the folder never reads an empty one.
   void Write(const std::string& name, const std::string& text) const {
-    std::filesystem::create_directories(std::filesystem::path(*this / name).parent_path());
-    std::ofstream(*this / name, std::ios::binary) << text;
+    namespace fs = std::filesystem;
+    const fs::path path = *this / name;
+    fs::create_directories(path.parent_path());
+    std::string written = path_ + ".writing-" + name;
+    std::replace(written.begin() + static_cast<std::ptrdiff_t>(path_.size()), written.end(), '/',
+                 '-');
+    std::ofstream(written, std::ios::binary) << text;
+    if (fs::exists(path)) fs::permissions(written, fs::status(path).permissions());
+    fs::rename(written, path);
   }
   std::string Read(const std::string& name) const {
     std::ostringstream text;
