@@ -177,8 +177,9 @@ def injected_pods(pod: dict[str, Any]) -> dict[str, Any]:
 
 def injected(tree: dict[str, Any]) -> list[Any]:
     """The part of an object that mutators write."""
-    of_object = [tree["metadata"].get("labels", {}), tree["spec"].get("schedulerName")]
-    return of_object + [injected_pods(each) for each in pod_templates(tree)]
+    of_pods = [injected_pods(each) for each in pod_templates(tree)]
+    # A batch Job without labels gets those that its template had when it was sent.
+    return [tree["metadata"].get("labels", {}), tree["spec"].get("schedulerName"), *of_pods] if tree["apiVersion"] == VCJOB else of_pods
 
 
 def is_exported(tree: dict[str, Any]) -> bool:
