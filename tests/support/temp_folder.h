@@ -28,7 +28,7 @@ class TempFolder {
   const std::string& path() const { return path_; }
   std::string operator/(const std::string& name) const { return path_ + "/" + name; }
   // Folders are made as needed. The file is there with the whole text, or as it was before: what
-  // follows the folder never reads an empty one.
+  // follows the folder never reads an empty one. A pipe or link of that name is replaced.
   void Write(const std::string& name, const std::string& text) const {
     namespace fs = std::filesystem;
     const fs::path path = *this / name;
