@@ -26,8 +26,10 @@ std::string Listed(const Words& words) {
 }
 
 // Texts of the maps that have the key, in their order.
-std::string Values(std::string_view maps, std::string_view key) {
-  return std::string(maps) + ".filter(m, " + Quoted(key) + " in m).map(m, m[" + Quoted(key) + "])";
+// Whether container `c` names more than nothing of `k` there.
+std::string IsSome(std::string_view c, std::string_view amounts) {
+  return "!string(" + std::string(c) + ".resources." + std::string(amounts) + "[k]).matches(" +
+         Quoted(kNothing) + ")";
 }
 
 std::string FirstOf(const std::string& values) { return "(" + values + " + [dyn(null)])[0]"; }
@@ -107,22 +109,27 @@ std::string MatchesName(std::string_view text, std::string_view pattern) {
   return pattern.empty() ? "true" : of + ".startsWith(" + Quoted(pattern) + ")";
 }
 
+std::string ValuesIn(std::string_view maps, std::string_view key) {
+  const std::string word = Quoted(key);
+  return std::string(maps) + ".filter(m, " + word + " in m).map(m, m[" + word + "])";
+}
+
 std::string LabelOf(std::string_view t, std::string_view key) {
-  return FirstOf(Values(std::string(t) + ".labels", key));
+  return FirstOf(ValuesIn(std::string(t) + ".labels", key));
 }
 
 std::string AnnotationOf(std::string_view t, std::string_view key) {
-  return FirstOf(Values(std::string(t) + ".annotations", key));
+  return FirstOf(ValuesIn(std::string(t) + ".annotations", key));
 }
 
 std::string SeenLabel(std::string_view t, std::string_view key) {
-  return FirstOf(Values(std::string(t) + ".labels", key) + " + " +
-                 Values(std::string(t) + ".groupLabels", key));
+  return FirstOf(ValuesIn(std::string(t) + ".labels", key) + " + " +
+                 ValuesIn(std::string(t) + ".groupLabels", key));
 }
 
 std::string SeenAnnotation(std::string_view t, std::string_view key) {
-  return FirstOf(Values(std::string(t) + ".groupAnnotations", key) + " + " +
-                 Values(std::string(t) + ".annotations", key));
+  return FirstOf(ValuesIn(std::string(t) + ".groupAnnotations", key) + " + " +
+                 ValuesIn(std::string(t) + ".annotations", key));
 }
 
 std::string IsText(std::string_view value, std::string_view pattern) {
@@ -175,13 +182,17 @@ std::string Limits(std::string_view c) {
 }
 
 std::string AsksFor(std::string_view c, std::string_view pattern) {
-  const std::string of(c);
   const auto counts = [&](std::string_view amounts) {
-    return "k.matches(" + Quoted(pattern) + ") && !string(" + of + ".resources." +
-           std::string(amounts) + "[k]).matches(" + Quoted(kNothing) + ")";
+    return "k.matches(" + Quoted(pattern) + ") && " + IsSome(c, amounts);
   };
   return "(" + Requests(c) + ".exists(k, " + counts("requests") + ") || " + Limits(c) +
          ".exists(k, !(k in " + Requests(c) + ") && " + counts("limits") + "))";
+}
+
+std::string NamesAskedFor(std::string_view c, std::string_view holds) {
+  const std::string also = std::string(holds) + " && ";
+  return "(" + Requests(c) + ".filter(k, " + also + IsSome(c, "requests") + ") + " + Limits(c) +
+         ".filter(k, !(k in " + Requests(c) + ") && " + also + IsSome(c, "limits") + "))";
 }
 
 std::string NearMisses(std::string_view word) {

@@ -30,6 +30,8 @@ std::string IsOf(schemas::KindSet kinds);
 // Whether the text is as a pattern of mindgate.yaml says: exact, or a prefix with a trailing '*'.
 std::string MatchesName(std::string_view text, std::string_view pattern);
 
+// What the maps that have the key hold under it, as a list.
+std::string ValuesIn(std::string_view maps, std::string_view key);
 // The text of the label in the nearest map of the template that has the key, else null.
 std::string LabelOf(std::string_view t, std::string_view key);
 std::string AnnotationOf(std::string_view t, std::string_view key);
@@ -64,6 +66,8 @@ std::string Requests(std::string_view c);
 std::string Limits(std::string_view c);
 // Whether container `c` asks for more than nothing of a resource that the pattern matches.
 std::string AsksFor(std::string_view c, std::string_view pattern);
+// The names `k` of these resources for which it holds, as a list.
+std::string NamesAskedFor(std::string_view c, std::string_view holds);
 
 // A pattern of the scheduler's name in other letter case, or with one letter too many, too few or
 // replaced.

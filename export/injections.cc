@@ -158,24 +158,25 @@ class Injector {
     const std::string volcanos =
         ListOf({std::string_view(config_.scheduler), schemas::kVolcanoScheduler});
     const std::string ours = Quoted(config_.scheduler);
-    const std::string old = Before(place_.path, ".?spec.?schedulerName");
-    std::string unset = "variables.injects && variables.templates.exists(t, " + IsHere() +
-                        " && t.scheduler in ['', 'default-scheduler'])";
-    std::string name = pods_ ? ours : old + " in " + volcanos + " ? " + old + " : " + ours;
-    if (gang_) {
-      unset = "variables.injects && variables.templates.exists(t, " + IsHere() +
-              " && t.scheduler == '') && variables.templates.all(t, t.volcano)";
-    }
+    const auto add = [&](const std::string& unset, const std::string& name) {
+      AddText("scheduler-name", "schedulerName", InjectedText::Where::kSpec, "schedulerName",
+              "!(" + unset + ") ? '' : (" + name + ")");
+    };
     if (place_.tasks) {
       // The job names the scheduler once, as one of its tasks does.
-      unset = template_ +
-              ".?spec.?schedulerName.orValue('') == '' && variables.injected.exists(t, "
-              "t.scheduler == '')";
       const std::string named = "variables.templates.filter(t, t.scheduler in " + volcanos + ")";
-      name = "size(" + named + ") > 0 ? " + named + "[0].scheduler : " + ours;
+      return add(template_ +
+                     ".?spec.?schedulerName.orValue('') == '' && variables.injected.exists(t, "
+                     "t.scheduler == '')",
+                 "size(" + named + ") > 0 ? " + named + "[0].scheduler : " + ours);
     }
-    AddText("scheduler-name", "schedulerName", InjectedText::Where::kSpec, "schedulerName",
-            "!(" + unset + ") ? '' : (" + name + ")");
+    // Two schedulers would wait for each other's pods of one PodGroup.
+    const std::string unnamed = gang_
+                                    ? "t.scheduler == '') && variables.templates.all(t, t.volcano)"
+                                    : "t.scheduler in ['', 'default-scheduler'])";
+    const std::string old = Before(place_.path, ".?spec.?schedulerName");
+    add("variables.injects && variables.templates.exists(t, " + IsHere() + " && " + unnamed,
+        pods_ ? ours : old + " in " + volcanos + " ? " + old + " : " + ours);
   }
 
   std::string Containers(std::string_view list) const {
@@ -238,14 +239,12 @@ class Injector {
     Add("shared", "variables.annotations" + policy +
                       " || variables.templates.exists(t, t.annotations[0]" + policy + ") || " +
                       softly("variables.labels"));
-    const auto names = [](const std::string& pattern) {
-      return "(" + Limits("c") + ".filter(k, " + Counts(Limits("c"), pattern) + ") + " +
-             Requests("c") + ".filter(k, !(k in " + Limits("c") + ") && " +
-             Counts(Requests("c"), pattern) + "))";
+    const auto names = [](std::string_view pattern) {
+      return NamesAskedFor("c", "k.matches(" + Quoted(pattern) + ")");
     };
     const std::string cards = names(WholeCards(config_));
     const std::string lacks =
-        "size(" + cards + ") == 1 && size(" + names(std::string(kSlices)) +
+        "size(" + cards + ") == 1 && size(" + names(kSlices) +
         ") == 0 && !c.?env.orValue([]).exists(e, e.name == " + Quoted(schemas::kVisibleDevices) +
         ")";
     const std::string first = "size(c.?env.orValue([])) == 0";
@@ -268,11 +267,6 @@ class Injector {
     };
     Add("devices", "variables.shared || !variables.templates.exists(t, " + IsHere() + " && " +
                        placed + ") ? [] : " + of("containers") + " + " + of("initContainers"));
-  }
-
-  // Whether key `k` of the amounts is such a resource, and not 0 of it.
-  static std::string Counts(const std::string& amounts, const std::string& pattern) {
-    return "k.matches(" + Quoted(pattern) + ") && !string(" + amounts + "[k]).matches('^0+$')";
   }
 
   // What the profiles say, by kind.
@@ -308,8 +302,7 @@ class Injector {
       const std::string job = "object.?spec.?jobTemplate.?metadata.?";
       maps += ", " + job + "labels.orValue({}), " + job + "annotations.orValue({})";
     }
-    return "(variables.templates.map(t, t.annotations[0]) + [" + maps + "]).filter(m, " +
-           Quoted(key) + " in m).map(m, m[" + Quoted(key) + "])";
+    return ValuesIn("(variables.templates.map(t, t.annotations[0]) + [" + maps + "])", key);
   }
 
   // What the templates of the PodGroup get that lack the label.
@@ -350,12 +343,11 @@ class Injector {
   void AddFaultLabels() {
     const auto& [scheduling, rescheduling, retries] = kFaultLabels;
     for (const FaultLabel& label : kFaultLabels) {
-      const std::string key = Quoted(label.key);
       const std::string variable(label.variable);
       Add(variable + "Elsewhere", Misplaced(label.key));
       if (gang_) {
-        Add(variable + "Here", "variables.templates.filter(t, " + key +
-                                   " in t.labels[0]).map(t, string(t.labels[0][" + key + "]))");
+        Add(variable + "Here",
+            ValuesIn("variables.templates.map(t, t.labels[0])", label.key) + ".map(v, string(v))");
       }
       Add(variable + "OfGroup", ValueOf(label));
     }
@@ -380,11 +372,9 @@ class Injector {
     const std::string written =
         gang_ ? elsewhere + " || size(" + Here(scheduling) + ") > 0" : elsewhere;
     // The other labels mean nothing without it.
-    std::string labelled = "variables.injected.all(t, " + seen + " != null) || " + value + " != ''";
-    if (!place_.role.empty() && on) {
-      labelled = "variables.injected.all(t, " + seen + " != null || " + OfGroup(scheduling) +
-                 " != '' && " + IsCompleted() + ")";
-    }
+    const std::string labelled =
+        "variables.injected.all(t, " + seen + " != null" +
+        (on ? " || " + OfGroup(scheduling) + " != '' && " + IsCompleted() : "") + ")";
     Add("limited", "variables.rescheduled && (" + labelled + " ? " + value +
                        " != 'off' : " + Default(scheduling) + " != '' && !(" + written + "))");
     if (!place_.tasks && IsOn(rescheduling.mutator)) {
@@ -393,7 +383,8 @@ class Injector {
         chosen = " || (" + Quoted(scheduling.key) + " in variables.podLabels || " + elsewhere +
                  ") && size(" + Elsewhere(rescheduling) + ") == 0";
       }
-      add(rescheduling, "!variables.limited || " + SharesRankTable() + chosen);
+      Add("limitedToPods", "variables.limited && !(" + SharesRankTable() + chosen + ")");
+      add(rescheduling, "!variables.limitedToPods");
       if (IsOn("recover-policy")) AddRecoverPolicy(rescheduling);
     }
     if (IsOn(retries.mutator)) add(retries, "!variables.limited || " + RestartsInPlace());
@@ -401,16 +392,12 @@ class Injector {
 
   // The plugin takes the annotation from one arbitrary pod: all of a PodGroup get it.
   void AddRecoverPolicy(const FaultLabel& rescheduling) {
-    std::string completed = Named(rescheduling, "") + " == 'on'";
-    if (gang_) {
-      completed = "variables.limited && !(" + SharesRankTable() + ") && " + OfGroup(rescheduling) +
-                  " == 'on' && variables.injected.exists(t, !(" + Quoted(rescheduling.key) +
-                  " in t.labels[0]) && " + IsCompleted() + ")";
-    }
     AddText("recover-policy", "recoverPolicy", InjectedText::Where::kAnnotation,
             schemas::kRecoverPolicyPath,
-            completed + " && !(" + Quoted(schemas::kRecoverPolicyPath) +
-                " in variables.podAnnotations) ? 'pod' : ''");
+            "variables.limitedToPods && " + OfGroup(rescheduling) +
+                " == 'on' && variables.injected.exists(t, !(" + Quoted(rescheduling.key) +
+                " in t.labels[0]) && " + IsCompleted() + ") && !(" +
+                Quoted(schemas::kRecoverPolicyPath) + " in variables.podAnnotations) ? 'pod' : ''");
   }
 
   // As mutators/pod_limit.cc finds it.

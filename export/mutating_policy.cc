@@ -94,16 +94,22 @@ std::string ObjectWith(std::string_view path, const std::string& members) {
   return before + members + after;
 }
 
-// The member of metadata with those of the texts that are written there; empty when none is.
-std::string WrittenMap(std::string_view member, const std::vector<InjectedText>& texts,
-                       InjectedText::Where where) {
+// Adds a member to a list of them.
+void Append(const std::string& member, std::string& members) {
+  if (!members.empty()) members += ", ";
+  members += member;
+}
+
+// Adds the member of metadata with those of the texts that are written there, if any is.
+void AppendMap(std::string_view member, const std::vector<InjectedText>& texts,
+               InjectedText::Where where, std::string& members) {
   std::string map;
   for (const InjectedText& text : texts) {
     if (text.where != where) continue;
-    if (!map.empty()) map += ", ";
-    map += "?" + Quoted(text.key) + ": optional.ofNonZeroValue(variables." + text.variable + ")";
+    Append("?" + Quoted(text.key) + ": optional.ofNonZeroValue(variables." + text.variable + ")",
+           map);
   }
-  return map.empty() ? "" : std::string(member) + ": {" + map + "}";
+  if (!map.empty()) Append(std::string(member) + ": {" + map + "}", members);
 }
 
 std::string RequestsAt(const std::string& spec, std::string_view list, std::string_view variable) {
@@ -116,26 +122,21 @@ std::string RequestsAt(const std::string& spec, std::string_view list, std::stri
 std::string Configuration(const TemplatePlace& place, const Injections& injections) {
   const std::string type = TypeAt(place.path);
   std::string spec;
-  const auto add = [&](const std::string& member) {
-    if (!spec.empty()) spec += ", ";
-    spec += member;
-  };
   for (const InjectedText& text : injections.texts) {
     if (text.where != InjectedText::Where::kSpec) continue;
-    add("?" + std::string(text.key) + ": optional.ofNonZeroValue(variables." + text.variable + ")");
+    Append(
+        "?" + std::string(text.key) + ": optional.ofNonZeroValue(variables." + text.variable + ")",
+        spec);
   }
   if (injections.requests) {
-    add(RequestsAt(type + ".spec", "containers", "requests"));
-    add(RequestsAt(type + ".spec", "initContainers", "initRequests"));
+    Append(RequestsAt(type + ".spec", "containers", "requests"), spec);
+    Append(RequestsAt(type + ".spec", "initContainers", "initRequests"), spec);
   }
-  const std::string labels = WrittenMap("labels", injections.texts, InjectedText::Where::kLabel);
-  const std::string annotations =
-      WrittenMap("annotations", injections.texts, InjectedText::Where::kAnnotation);
-  const std::string metadata = type + ".metadata{" + labels +
-                               (labels.empty() || annotations.empty() ? "" : ", ") + annotations +
-                               "}";
-  return ObjectWith(place.path,
-                    "metadata: " + metadata + ", spec: " + type + ".spec{" + spec + "}");
+  std::string metadata;
+  AppendMap("labels", injections.texts, InjectedText::Where::kLabel, metadata);
+  AppendMap("annotations", injections.texts, InjectedText::Where::kAnnotation, metadata);
+  return ObjectWith(place.path, "metadata: " + type + ".metadata{" + metadata + "}, spec: " + type +
+                                    ".spec{" + spec + "}");
 }
 
 std::string DevicesPatch() {

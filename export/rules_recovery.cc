@@ -94,9 +94,9 @@ Rows RecoveryRows(const schemas::Config& config) {
                 SeenAnnotation("t", schemas::kRecoverPolicyPath) + " == 'pod' && " +
                 SeenLabel("t", schemas::kPodRescheduling) + " != 'on').map(t, t.name)"},
       {.id = "MG069",
-       .found = of_mindie_manager +
-                " ? variables.labelMaps.filter(m, 'pod-rescheduling' in m).map(m, "
-                "m['pod-rescheduling']).filter(v, type(v) == string) : []"},
+       .found = of_mindie_manager + " ? " +
+                ValuesIn("variables.labelMaps", schemas::kPodRescheduling) +
+                ".filter(v, type(v) == string) : []"},
       {.id = "MG137",
        .shape = Shape::kBroken,
        .found = "object.spec.?leaderWorkerTemplate.?restartPolicy.orValue('') in ['None', "

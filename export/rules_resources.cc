@@ -41,16 +41,6 @@ std::string LimitedOnly(const schemas::Config& config) {
          " && quantity(string(c.resources.limits[k])).isGreaterThan(quantity('0')))";
 }
 
-// The names `k` that container `c` asks for more than nothing of, and for which it holds.
-std::string NamesIn(const std::string& c, const std::string& holds) {
-  const auto counted = [&](std::string_view amounts, const std::string& also) {
-    const std::string of = c + ".?resources.?" + std::string(amounts) + ".orValue({})";
-    return of + ".filter(k, " + also + holds + " && !string(" + of + "[k]).matches('^0+$'))";
-  };
-  return "(" + counted("requests", "") + " + " +
-         counted("limits", "!(k in " + Requests(c) + ") && ") + ")";
-}
-
 // Whether pods `t`, or those of a PodGroup, ask for two NPU resources, or for one beside another of
 // that prefix.
 std::string Mixed(const schemas::Config& config) {
@@ -63,10 +53,10 @@ std::string Mixed(const schemas::Config& config) {
   const std::string npu = "k.matches(" + Quoted(NpuNames(config)) + ")";
   const std::string card = "k.matches(" + Quoted(WholeCards(config)) + ")";
   const std::string other = "(k.startsWith('huawei.com/') || " + npu + ")";
-  const std::string in_pod =
-      any("t", "c", NamesIn("c", npu), "n", any("t", "d", NamesIn("d", other), "m", "n != m"));
-  const std::string in_group =
-      any("t", "c", NamesIn("c", card), "n", any("u", "d", NamesIn("d", card), "m", "n != m"));
+  const std::string in_pod = any("t", "c", NamesAskedFor("c", npu), "n",
+                                 any("t", "d", NamesAskedFor("d", other), "m", "n != m"));
+  const std::string in_group = any("t", "c", NamesAskedFor("c", card), "n",
+                                   any("u", "d", NamesAskedFor("d", card), "m", "n != m"));
   return "variables.npuTemplates.exists(t, t.volcano && (" + in_pod +
          " || t.group != '' && variables.npuTemplates.exists(u, u.volcano && u.group == t.group && "
          "u.kindOfGroup == t.kindOfGroup && " +

@@ -9,10 +9,9 @@ namespace {
 // The texts under the key, in the maps of that variable, for which `broken` is true of `v`.
 ExportedRule OfValues(std::string_view id, std::string_view maps, std::string_view key,
                       const std::string& broken) {
-  const std::string word = Quoted(key);
   return {.id = id,
-          .found = "variables." + std::string(maps) + ".filter(m, " + word + " in m).map(m, m[" +
-                   word + "]).filter(v, type(v) == string && (" + broken + "))"};
+          .found = ValuesIn("variables." + std::string(maps), key) +
+                   ".filter(v, type(v) == string && (" + broken + "))"};
 }
 
 ExportedRule OfLabel(std::string_view id, std::string_view key, const std::string& broken) {

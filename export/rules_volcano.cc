@@ -8,9 +8,7 @@ namespace {
 
 // Whether pods or the PodGroup get the label, or annotation, with a value `v` for which it holds.
 std::string Reaches(std::string_view maps, std::string_view key, const std::string& holds) {
-  const std::string word = Quoted(key);
-  return "variables." + std::string(maps) + ".exists(m, " + word + " in m && [m[" + word +
-         "]].all(v, " + holds + "))";
+  return ValuesIn("variables." + std::string(maps), key) + ".exists(v, " + holds + ")";
 }
 
 std::string Retries(const std::string& more) {

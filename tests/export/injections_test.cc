@@ -156,10 +156,7 @@ class InjectionsTest : public ::testing::Test {
     const auto view = schemas::BuildView(object.root());
     if (!view || view->excess || !view->wrong_types.empty()) return;
     const auto kind = view->kind;
-    if (std::none_of(policies_.begin(), policies_.end(),
-                     [&](const auto& policy) { return policy.Has(kind); })) {
-      return;
-    }
+    if (!IsExported(kind)) return;
     const auto verdict = CompareChange(name, object.root(), nullptr, kind);
     if (view->info().template_frozen) return;
     const std::string_view path = view->templates.empty() ? "" : view->templates.back().path;
@@ -171,6 +168,11 @@ class InjectionsTest : public ::testing::Test {
     if (verdict.mutated)
       CompareChange(name + ", again", now.root(), &verdict.mutated->root(), kind);
     CompareChange(name + ", as it was", now.root(), &object.root(), kind);
+  }
+
+  bool IsExported(schemas::Kind kind) const {
+    return std::any_of(policies_.begin(), policies_.end(),
+                       [&](const InjectingPolicy& policy) { return policy.Has(kind); });
   }
 
   admission::Verdict CompareChange(const std::string& name, const json::Value& object,
@@ -281,8 +283,13 @@ TEST_F(InjectionsTest, AreThoseOfMutatorsForEveryKind) {
       {"misplaced", {{"labels", {{"fault-scheduling", "grace"}}}}},
       {"misplaced limits", {{"annotations", {{"pod-rescheduling", "off"}}}}},
       {"misplaced nonsense", {{"labels", {{"fault-retry-times", "many"}}}}}};
+  const Named npu = {"an NPU", {{"limits", {{"huawei.com/Ascend910", 8}}}}};
+  const Named foreign = {
+      "another product's",
+      {{"limits", {{"huawei.com/Ascend910", 1}, {"huawei.com/Ascend910-memory", 4096}}}}};
+  const Named none = {"no NPU", {{"limits", {{"cpu", 1}}}}};
   const std::vector<Named> resources = {
-      {"an NPU", {{"limits", {{"huawei.com/Ascend910", 8}}}}},
+      npu,
       {"as requests too",
        {{"limits", {{"huawei.com/Ascend910", "8"}}},
         {"requests", {{"huawei.com/Ascend910", "8"}}}}},
@@ -291,9 +298,8 @@ TEST_F(InjectionsTest, AreThoseOfMutatorsForEveryKind) {
       {"none of it", {{"limits", {{"huawei.com/Ascend910", 0}}}}},
       {"two products", {{"limits", {{"huawei.com/Ascend910", 1}, {"huawei.com/Ascend310P", 1}}}}},
       {"a slice", {{"limits", {{"huawei.com/Ascend910-4c", 1}}}}},
-      {"another product's",
-       {{"limits", {{"huawei.com/Ascend910", 1}, {"huawei.com/Ascend910-memory", 4096}}}}},
-      {"no NPU", {{"limits", {{"cpu", 1}}}}}};
+      foreign,
+      none};
   const std::vector<std::string> schedulers = {"", "default-scheduler", "volcano", "mine"};
   const auto compare = [&](const schemas::KindInfo& info, const Named& of_object,
                            const std::vector<Pods>& pods) {
@@ -308,13 +314,10 @@ TEST_F(InjectionsTest, AreThoseOfMutatorsForEveryKind) {
     for (const std::string& scheduler : schedulers) placed.emplace_back(each, scheduler);
   }
   for (const schemas::KindInfo& info : schemas::kKinds) {
-    if (std::none_of(policies_.begin(), policies_.end(),
-                     [&](const auto& policy) { return policy.Has(info.kind); })) {
-      continue;
-    }
+    if (!IsExported(info.kind)) continue;
     for (const Named& of_pod : labels) {
       for (const Named& of_object : metadata) {
-        compare(info, of_object, {{of_pod, resources.front()}});
+        compare(info, of_object, {{of_pod, npu}});
       }
     }
     for (const auto& [amounts, scheduler] : placed) {
@@ -326,20 +329,18 @@ TEST_F(InjectionsTest, AreThoseOfMutatorsForEveryKind) {
     for (const Named& one : labels) {
       for (const Named& other : labels) {
         for (const Named& of_object : metadata) {
-          compare(info, of_object, {{one, resources.front()}, {other, resources.front()}});
+          compare(info, of_object, {{one, npu}, {other, npu}});
         }
-        compare(info, metadata.front(), {{one, resources.front()}, {other, resources.back()}});
-        compare(info, metadata.front(), {{one, resources.back()}, {other, resources.front()}});
+        compare(info, metadata.front(), {{one, npu}, {other, none}});
+        compare(info, metadata.front(), {{one, none}, {other, npu}});
       }
     }
-    // Of an NPU, another product's and none.
-    for (const size_t one : {0, 6, 7}) {
-      for (const size_t other : {0, 6, 7}) {
+    for (const Named& one : {npu, foreign, none}) {
+      for (const Named& other : {npu, foreign, none}) {
         for (const std::string& scheduler : schedulers) {
           for (const std::string& another : schedulers) {
             compare(info, metadata.front(),
-                    {{labels.front(), resources[one], scheduler},
-                     {labels.front(), resources[other], another}});
+                    {{labels.front(), one, scheduler}, {labels.front(), other, another}});
           }
         }
       }
