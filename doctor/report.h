@@ -38,7 +38,9 @@ class Report {
     Add(check, Status::kSkipped, std::move(message), std::move(fix));
   }
 
-  const std::vector<Finding>& findings() const { return findings_; }
+  const std::vector<Finding>& findings() const& { return findings_; }
+  // Of a temporary, they outlive it: a loop may run over them.
+  std::vector<Finding> findings() && { return std::move(findings_); }
   bool Has(Status status) const;
 
  private:

@@ -35,7 +35,9 @@ class Issues {
   void Append(const Issues& other);
   void Drop(size_t count) { dropped_ += count; }  // found, but not worth keeping
   bool empty() const { return items_.empty(); }
-  const std::vector<Issue>& items() const { return items_; }
+  const std::vector<Issue>& items() const& { return items_; }
+  // Of a temporary, they outlive it: a loop may run over them.
+  std::vector<Issue> items() && { return std::move(items_); }
   size_t dropped() const { return dropped_; }
 
  private:
