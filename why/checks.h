@@ -101,6 +101,7 @@ Findings ClaimUnbound(const Facts& facts);
 Findings VolumeNotMounted(const Facts& facts);
 Findings TerminatingOnLostNode(const Facts& facts);
 Findings TerminatingForLong(const Facts& facts);
+Findings BeingDeleted(const Facts& facts);
 Findings PodFailed(const Facts& facts);
 
 }  // namespace mindgate::why

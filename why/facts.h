@@ -196,6 +196,7 @@ struct Facts {
   std::optional<int64_t> wanted{};        // pods; nothing: it does not say
   bool suspended = false;
   bool ended = false;            // as its own conditions say
+  bool deleting = false;         // its deletion was asked for
   std::string condition{};       // of the object, that says why it failed
   std::string opted_out{};       // who keeps the watcher away; empty: nothing does
   std::vector<PodFacts> pods{};  // by name
@@ -213,6 +214,9 @@ struct Facts {
   std::set<std::string> lost_nodes{};  // not Ready, or gone, with pods of ours
   WatcherFacts watcher{};
   std::vector<UnreadFacts> unread{};
+
+  // No pods are to come any more.
+  bool is_over() const { return ended || deleting; }
 
   const GroupFacts* FindGroup(const std::string& of) const {
     for (const GroupFacts& one : groups) {

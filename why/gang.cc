@@ -13,7 +13,7 @@ int64_t LivePods(const Facts& facts) {
 }
 
 bool PodsAreMissing(const Facts& facts) {
-  if (facts.suspended || facts.ended) return false;
+  if (facts.suspended || facts.is_over()) return false;
   const int64_t live = LivePods(facts);
   return facts.wanted ? live < *facts.wanted : live == 0;
 }
@@ -41,7 +41,7 @@ std::string WordAfter(const std::string& text, std::string_view before, std::str
 std::vector<const GroupFacts*> OpenGangs(const Facts& facts) {
   std::vector<const GroupFacts*> open;
   for (const GroupFacts& group : facts.groups) {
-    if (group.exists && !group.runs() && !facts.ended) open.push_back(&group);
+    if (group.exists && !group.runs() && !facts.is_over()) open.push_back(&group);
   }
   return open;
 }
@@ -56,7 +56,7 @@ std::string GroupText(const GroupFacts& group) { return "PodGroup " + group.name
 }  // namespace
 
 Findings Suspended(const Facts& facts) {
-  if (facts.ended || !facts.pods.empty()) return {};
+  if (facts.is_over() || !facts.pods.empty()) return {};
   if (facts.suspended) {
     return {{.what = facts.kind + "/" + facts.name + " is suspended: spec.suspend is true",
              .why = "Its controller creates no pods meanwhile.",
@@ -69,7 +69,7 @@ Findings Suspended(const Facts& facts) {
 }
 
 Findings Refused(const Facts& facts) {
-  if (facts.condition.empty() || facts.ended) return {};
+  if (facts.condition.empty() || facts.is_over()) return {};
   return {{.what = facts.kind + "/" + facts.name + " has failed: " + facts.condition,
            .why = "Its controller does not try again by itself.",
            .fix = "correct what the message names and create the object again"}};

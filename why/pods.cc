@@ -105,8 +105,18 @@ Findings TerminatingForLong(const Facts& facts) {
   return found;
 }
 
+Findings BeingDeleted(const Facts& facts) {
+  if (!facts.deleting) return {};
+  return {{.what = facts.kind + "/" + facts.name +
+                   " is being deleted: " + Counted(static_cast<int64_t>(facts.pods.size()), "pod") +
+                   " of it " + (facts.pods.size() == 1 ? "is" : "are") + " left",
+           .why = "Pods have terminationGracePeriodSeconds to end, and finalizers hold objects.",
+           .fix = "wait; if it stays: kubectl describe " + ToLower(facts.kind) + " " + facts.name +
+                  InNamespace(facts)}};
+}
+
 Findings PodFailed(const Facts& facts) {
-  if (facts.ended) return {};
+  if (facts.is_over()) return {};
   std::vector<std::string> pods;
   const PodFacts* first = nullptr;
   for (const PodFacts& pod : facts.pods) {

@@ -13,7 +13,7 @@ std::vector<std::pair<const GroupFacts*, const QueueFacts*>> Queued(const Facts&
   std::vector<std::pair<const GroupFacts*, const QueueFacts*>> queued;
   std::set<std::string> seen;
   for (const GroupFacts& group : facts.groups) {
-    if (!group.exists || group.runs() || facts.ended) continue;
+    if (!group.exists || group.runs() || facts.is_over()) continue;
     const QueueFacts* queue = facts.FindQueue(group.queue);
     if (queue != nullptr && seen.insert(group.queue).second) queued.emplace_back(&group, queue);
   }
@@ -79,7 +79,7 @@ Findings QueueFull(const Facts& facts) {
 }
 
 Findings QuotaExhausted(const Facts& facts) {
-  const bool missing = !facts.ended && !facts.suspended && facts.wanted &&
+  const bool missing = !facts.is_over() && !facts.suspended && facts.wanted &&
                        static_cast<int64_t>(facts.pods.size()) < *facts.wanted;
   if (!missing || NewestEvent(facts, {}, "exceeded quota") != nullptr) return {};
   Findings found;
@@ -101,7 +101,7 @@ Findings QuotaExhausted(const Facts& facts) {
 Findings PodGroupNotEnqueued(const Facts& facts) {
   Findings found;
   for (const GroupFacts& group : facts.groups) {
-    if (!group.exists || facts.ended || !(group.phase == "Pending" || group.phase.empty())) {
+    if (!group.exists || facts.is_over() || !(group.phase == "Pending" || group.phase.empty())) {
       continue;
     }
     const EventFacts* event = NewestEvent(facts, {}, "", "PodGroup/" + group.name);

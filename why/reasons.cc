@@ -70,6 +70,7 @@ constexpr Row kRows[] = {
     {"plugin-cache-stale", State::kPending, 52, PluginCacheStale},
     {"pod-group-not-enqueued", State::kPending, 51, PodGroupNotEnqueued},
     {"terminating", State::kHanging, 50, TerminatingForLong},
+    {"being-deleted", State::kWaiting, 49, BeingDeleted},
     {"container-creating", State::kWaiting, 45, ContainerCreating},
     {"scheduler-message", State::kPending, 40, SchedulerMessage},
     {"not-ready", State::kWaiting, 35, NotReady},

@@ -158,6 +158,7 @@ void ReadState(Kind kind, const Value& object, Facts& facts) {
   facts.condition = kind == Kind::kPod ? "" : FailureOf(kind, object);
   facts.ended = kind == Kind::kPod ? json::TextAt(object, {"status", "phase"}) == "Succeeded"
                                    : facts.condition.empty() && audit::HasEnded(kind, object);
+  facts.deleting = json::FindPath(object, {"metadata", "deletionTimestamp"}) != nullptr;
   // Their controllers make pods now and then only.
   if (kind == Kind::kCronJob || kind == Kind::kVolcanoCronJob) facts.wanted = std::nullopt;
 }

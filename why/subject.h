@@ -40,7 +40,8 @@ kube::Answer<Subject> FindSubject(kube::Client& client, const KindRows& kinds,
 std::vector<std::string> NamesThere(kube::Client& client, const KindRows& kinds,
                                     const std::string& ns, const std::stop_token& stop = {});
 
-// How many pods it asks for, whether it is suspended, has ended, or failed and why.
+// How many pods it asks for, whether it is suspended, has ended or is being deleted, or failed and
+// why.
 void ReadState(schemas::Kind kind, const json::Value& object, Facts& facts);
 
 // Whether it, an owner of it or its namespace opts out of rescheduling; the chain of its owners.

@@ -839,6 +839,18 @@ std::vector<Case> PodCases() {
                      [](Facts& f) { f.pods[0].gone_by.reset(); }});
   }
   {
+    Facts facts = RunningChat();
+    facts.deleting = true;
+    cases.push_back({facts,
+                     {.id = "being-deleted",
+                      .state = State::kWaiting,
+                      .what = "Deployment/chat is being deleted: 2 pods of it are left",
+                      .why = "Pods have terminationGracePeriodSeconds to end, and finalizers hold "
+                             "objects.",
+                      .fix = "wait; if it stays: kubectl describe deployment chat -n infer"},
+                     [](Facts& f) { f.deleting = false; }});
+  }
+  {
     Facts facts = WithContainer({.name = "main", .state = "terminated", .exit_code = 3});
     facts.pods[0].phase = "Failed";
     cases.push_back({facts,
@@ -895,6 +907,28 @@ TEST(Reasons, HaveACaseEach) {
   for (const Case& each : cases) tested.insert(each.want.id);
   for (const std::string_view id : ReasonIds()) EXPECT_TRUE(tested.contains(id)) << id;
   EXPECT_GE(ReasonIds().size(), 20u);
+}
+
+// Its PodGroup stays for a while without pods, and Events about pods that did not come stay, too.
+TEST(Reasons, OfWhatIsBeingDeletedAreNotAboutPodsToCome) {
+  const std::set<std::string> about_pods_to_come = {
+      "suspended",    "refused",       "quota-refuses-pods",    "webhook-refuses-pods",
+      "queue-closed", "queue-full",    "pods-not-created",      "quota-exhausted",
+      "k-too-large",  "queue-missing", "min-member-too-large",  "gang-pods-missing",
+      "gang-gated",   "pod-failed",    "pod-group-not-enqueued"};
+  std::set<std::string> gone;
+  for (const Case& each : AllCases()) {
+    Facts facts = each.facts;
+    facts.deleting = true;
+    const std::vector<std::string> left = IdsOf(facts);
+    for (const std::string& id : IdsOf(each.facts)) {
+      if (!std::ranges::count(left, id)) gone.insert(id);
+    }
+    EXPECT_THAT(left, Contains("being-deleted"));
+  }
+  gone.erase("nothing-wrong");
+  gone.erase("nothing-found");
+  EXPECT_EQ(gone, about_pods_to_come);
 }
 
 TEST(Reasons, ComeInTheOrderOfLikelihood) {
