@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <exception>
 
-#include "admission/existing.h"
+#include "base/text.h"
+#include "json/issues.h"
+#include "json/pointer.h"
 #include "mutators/mutator.h"
 #include "schemas/names.h"
 
@@ -11,6 +13,90 @@ namespace mindgate::admission {
 namespace {
 
 using json::Value;
+using policies::Finding;
+
+// The texts of a ConfigMap are documents: their value is all that is in them.
+bool IsInText(const Finding& finding) {
+  return finding.within.line > 0 || finding.path.starts_with("/data/");
+}
+
+// The message without its line and column, which move with the lines above.
+std::string_view Essence(const Finding& finding) {
+  const std::string position = json::LineText(finding.within) + ": ";
+  std::string_view message = finding.message;
+  if (message.starts_with(position)) message.remove_prefix(position.size());
+  return message;
+}
+
+bool IsStructured(const Value* value) {
+  return value != nullptr && (value->is_object() || value->is_array());
+}
+
+// One finding, with what is compared of it.
+struct Located {
+  const Finding& finding;
+  std::string place;
+  const Value* value;  // null pointer: there is none
+
+  Located(const Value& object, const Finding& found)
+      : finding(found),
+        place(StablePlace(object, found.path)),
+        value(json::Resolve(object, found.path)) {}
+};
+
+bool IsSame(const Located& before, const Located& after) {
+  if (before.finding.rule != after.finding.rule || before.finding.error != after.finding.error ||
+      before.place != after.place) {
+    return false;
+  }
+  if (IsInText(after.finding) || IsStructured(before.value) || IsStructured(after.value)) {
+    return Essence(before.finding) == Essence(after.finding);
+  }
+  if (before.value == nullptr || after.value == nullptr) return before.value == after.value;
+  return *before.value == *after.value;
+}
+
+// More places broke the rule than were named.
+bool IsOfTheRest(const Finding& finding) { return finding.path.empty() && !finding.error; }
+
+}  // namespace
+
+std::string StablePlace(const Value& object, std::string_view path) {
+  std::string place;
+  const Value* holder = &object;
+  for (size_t begin = 0; begin < path.size();) {
+    const size_t end = json::TokenEnd(path, begin);
+    const std::string_view token = path.substr(begin, end - begin);
+    const Value* const value = holder == nullptr ? nullptr : json::Resolve(*holder, token);
+    const bool item = holder != nullptr && holder->is_array();
+    const auto name = item ? json::FindString(value, "name") : std::nullopt;
+    place += name ? "/name=" + std::string(*name) : std::string(token);
+    holder = value;
+    begin = end;
+  }
+  return place;
+}
+
+void MarkExisting(const Judged& before, const Value& object, schemas::Mode denying,
+                  std::vector<Finding>& findings) {
+  std::vector<Located> known;
+  known.reserve(before.findings.size());
+  for (const Finding& finding : before.findings) known.emplace_back(before.object, finding);
+  for (Finding& finding : findings) {
+    if (finding.mode < denying) continue;
+    const Located located(object, finding);
+    // Of a rule that was broken in more places than are named, any may be one of the others.
+    finding.existed = std::any_of(known.begin(), known.end(), [&](const Located& old) {
+      return IsSame(old, located) || (old.finding.rule == finding.rule && IsOfTheRest(old.finding));
+    });
+    if (!finding.existed) continue;
+    finding.message += kExisted;
+    finding.mode = schemas::Mode::kWarn;
+  }
+}
+
+namespace {
+
 using mutators::Edits;
 using mutators::MutationContext;
 using schemas::AdmissionRequest;
@@ -279,6 +365,68 @@ Verdict Admit(const AdmissionRequest& request, const Config& config, const Optio
   } catch (const std::exception& failure) {
     return Error("internal error: " + std::string(failure.what()));
   }
+}
+
+namespace {
+
+constexpr std::string_view kEllipsis = "...";
+
+std::string Cut(std::string text, size_t limit) {
+  if (text.size() <= limit) return text;
+  size_t end = text.rfind(' ', limit - kEllipsis.size());
+  if (end == std::string::npos || end < limit / 2) {
+    end = limit - kEllipsis.size();
+    while (end > 0 && (text[end] & 0xC0) == 0x80) --end;  // never inside a character
+  }
+  text.resize(end);
+  return text + std::string(kEllipsis);
+}
+
+// What is cut of a long message is never that it was so before.
+std::string WarningOf(const policies::Finding& finding) {
+  // Control characters would make the API server drop the whole warning.
+  std::string text = OneLine(policies::TitleOf(*finding.rule) + ": " + finding.message);
+  if (!finding.existed) return Cut(std::move(text), kMaxWarning);
+  text.resize(text.size() - kExisted.size());
+  return Cut(std::move(text), kMaxWarning - kExisted.size()) + std::string(kExisted);
+}
+
+}  // namespace
+
+std::string ExplainCommand(const std::vector<const policies::Rule*>& rules, size_t limit) {
+  std::string command = "kubectl mindgate explain";
+  for (size_t i = 0; i < rules.size(); ++i) {
+    if (std::find(rules.begin(), rules.begin() + static_cast<ptrdiff_t>(i), rules[i]) !=
+        rules.begin() + static_cast<ptrdiff_t>(i)) {
+      continue;
+    }
+    if (i > 0 && command.size() + 1 + rules[i]->id.size() > limit) break;
+    command += " " + std::string(rules[i]->id);
+  }
+  return command;
+}
+
+std::vector<std::string> Warnings(std::span<const policies::Finding> findings) {
+  std::vector<std::string> warnings;
+  std::vector<const policies::Rule*> rules;
+  for (const policies::Finding& finding : findings) {
+    if (finding.mode != schemas::Mode::kWarn) continue;
+    std::string text = WarningOf(finding);
+    if (std::find(warnings.begin(), warnings.end(), text) == warnings.end()) {
+      warnings.push_back(std::move(text));
+      rules.push_back(finding.rule);
+    }
+  }
+  if (warnings.empty()) return warnings;
+  std::string last = "more: ";
+  if (warnings.size() >= kMaxWarnings) {
+    const size_t left_out = warnings.size() - kMaxWarnings + 1;
+    last = "and " + std::to_string(left_out) +
+           (left_out == 1 ? " more warning: " : " more warnings: ");
+    warnings.resize(kMaxWarnings - 1);
+  }
+  warnings.push_back(last + ExplainCommand(rules, kMaxWarning - last.size()));
+  return warnings;
 }
 
 }  // namespace mindgate::admission

@@ -1,17 +1,24 @@
 #pragma once
 
+#include <map>
 #include <optional>
+#include <span>
+#include <stop_token>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "json/arena.h"
 #include "json/value.h"
+#include "kube/client.h"
 #include "kube/resource.h"
 #include "schemas/kinds.h"
 #include "schemas/site_kinds.h"
 
-// Which collections of a cluster an audit reads.
 namespace mindgate::audit {
+
+// Which collections of a cluster an audit reads.
 
 kube::Resource ResourceOf(const schemas::KindInfo& info);
 
@@ -49,5 +56,47 @@ bool IsMade(const schemas::KindInfo& info, const json::Value& object,
 // Whether nothing of the object runs any more, and nothing will: a Pod that ended, a job that is
 // complete or has failed.
 bool HasEnded(schemas::Kind kind, const json::Value& object);
+
+// Where the objects of a cluster come from. One thread at a time.
+class ObjectSource {
+ public:
+  virtual ~ObjectSource() = default;
+
+  // Gives each object of a collection, with its apiVersion and kind. kNotFound: the cluster has no
+  // such kind; kForbidden: the user may not list it.
+  virtual kube::Answer<void> ForEach(const kube::Resource& resource,
+                                     const kube::Listing& listing) = 0;
+};
+
+// Those that the API server has, in one namespace or in all of them.
+class LiveObjects final : public ObjectSource {
+ public:
+  // `client` must outlive it. `ns`: empty for all namespaces. Collections that have none are read
+  // whole, but for that of namespaces.
+  LiveObjects(kube::Client& client, std::string ns, std::stop_token stop = {})
+      : client_(client), ns_(std::move(ns)), stop_(std::move(stop)) {}
+
+  kube::Answer<void> ForEach(const kube::Resource& resource, const kube::Listing& listing) override;
+
+ private:
+  kube::Client& client_;
+  const std::string ns_;
+  const std::stop_token stop_;
+  json::Arena rows_{4 * 1024};  // of the object at hand
+};
+
+// Those of a snapshot. It has every kind.
+class SnapshotObjects final : public ObjectSource {
+ public:
+  // The objects must outlive it; `ns` as above.
+  SnapshotObjects(std::span<const json::Value* const> objects, const std::string& ns);
+
+  kube::Answer<void> ForEach(const kube::Resource& resource, const kube::Listing& listing) override;
+  bool HasAny(const schemas::KindInfo& info) const;
+
+ private:
+  std::map<std::pair<std::string, std::string>, std::vector<const json::Value*>>
+      objects_;  // by group and kind
+};
 
 }  // namespace mindgate::audit

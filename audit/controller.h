@@ -1,8 +1,12 @@
 #pragma once
 
+#include <prometheus/metric_family.h>
+
 #include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <list>
 #include <map>
 #include <memory>
 #include <optional>
@@ -12,21 +16,113 @@
 #include <string_view>
 #include <vector>
 
-#include "audit/changes.h"
-#include "audit/metrics.h"
-#include "audit/report_store.h"
-#include "base/clock.h"
+#include "audit/audit.h"
+#include "audit/reports.h"
 #include "base/log.h"
-#include "base/mutex.h"
 #include "base/snapshot.h"
+#include "base/threads.h"
+#include "base/time.h"
 #include "kube/client.h"
+#include "kube/informer.h"
 #include "schemas/config.h"
+#include "schemas/kinds.h"
+#include "schemas/site_kinds.h"
 #include "watcher/frame/controller.h"
+#include "watcher/frame/informers.h"
 #include "watcher/frame/leader_client.h"
-#include "watcher/frame/pods.h"
-#include "watcher/frame/reconcile_loop.h"
 
 namespace mindgate::audit {
+
+// Which namespaces have something new to audit.
+
+// Follows the metadata of namespaces and of all kinds that make pods, and which pods have no
+// controller that mindgate knows. Of each object a hash of what users write in its metadata is
+// kept, so that a status that changes is no change. ConfigMaps, Services, PodGroups and autoscalers
+// are not followed: controllers write many of them every few seconds.
+class Changes {
+ public:
+  struct Options {
+    std::string ns{};  // empty: all namespaces
+    std::function<bool()> wanted;
+    // A namespace, or what is in none (empty), has changed; from any thread.
+    std::function<void(const std::string& ns)> changed;
+    uint64_t seed = 1;
+  };
+
+  // `pods` must not run yet. All must outlive it.
+  Changes(kube::Client& client, kube::Sleeper& sleeper, const Clock& clock, log::Logger& logger,
+          watcher::PodInformer& pods, Options options);
+
+  // Until `stop`, in the caller's thread and one for each kind. Called once.
+  void Run(const std::stop_token& stop);
+  // From now on these kinds of the site are followed like the others, and those of the last call
+  // are not. Their pods are taken for those of an unknown controller. From any thread, also before
+  // Run.
+  void Follow(const schemas::SiteKinds& kinds);
+
+  bool Exists(const std::string& ns) const;
+  void ForEachNamespace(const std::function<void(const std::string& ns)>& visit) const;
+  // Whether all namespaces are known.
+  bool synced() const { return namespaces_.synced(); }
+
+ private:
+  using Informer = kube::Informer<uint64_t>;  // a hash
+
+  // Without what is kept of an object, and the seed.
+  Informer::Options Following(const kube::Resource& resource) const;
+  Informer::Options NamespaceOptions() const;
+  Informer::Options KindOptions(const schemas::KindInfo& info,
+                                const schemas::SiteKinds& kinds) const;
+  void SubscribeTo(watcher::PodInformer& pods) const;
+  // Until the site has other kinds, or `stop`.
+  void RunSiteKinds(const std::stop_token& stop);
+
+  kube::Client& client_;
+  kube::Sleeper& sleeper_;
+  const Clock& clock_;
+  log::Logger& logger_;
+  const Options options_;
+  Informer namespaces_;
+  std::list<Informer> kinds_;  // built in
+  Mutex mutex_;
+  ConditionVariable site_changed_;
+  schemas::SiteKinds site_ GUARDED_BY(mutex_);
+};
+
+// What the newest audit of each namespace found, as metrics.
+
+class AuditMetrics {
+ public:
+  // Replaces what was known of the namespace.
+  void Set(const std::string& ns, const std::vector<Workload>& workloads, bool complete);
+  void Remove(const std::string& ns) { namespaces_.erase(ns); }
+  void Add(const ReportStore::Counts& reports);
+
+  // Workloads by framework and outcome, findings by rule, framework and level, the namespaces
+  // that were audited, wholly or in part, and the reports that were written and deleted.
+  void AddMetrics(std::vector<prometheus::MetricFamily>& families) const;
+
+ private:
+  struct FindingKey {
+    std::string rule;
+    std::string framework;
+    std::string level;
+    friend auto operator<=>(const FindingKey&, const FindingKey&) = default;
+  };
+  struct WorkloadKey {
+    std::string framework;
+    std::string outcome;
+    friend auto operator<=>(const WorkloadKey&, const WorkloadKey&) = default;
+  };
+  struct Counts {
+    std::map<FindingKey, size_t> findings{};
+    std::map<WorkloadKey, size_t> workloads{};
+    bool complete = true;
+  };
+
+  std::map<std::string, Counts> namespaces_;
+  ReportStore::Counts reports_;
+};
 
 struct NamespaceKey {
   std::string ns;  // empty: what is in none

@@ -10,9 +10,9 @@
 #include <mutex>
 #include <utility>
 
-#include "base/mutex.h"
-#include "base/terminal_text.h"
+#include "base/foreign_text.h"
 #include "base/text.h"
+#include "base/threads.h"
 
 namespace mindgate::log {
 namespace {

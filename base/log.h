@@ -9,7 +9,7 @@
 #include <string_view>
 #include <variant>
 
-#include "base/clock.h"
+#include "base/time.h"
 
 // Structured logs: one line, one event, with named fields. Values from outside are escaped, so that
 // no request can forge a line.

@@ -1,10 +1,13 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string_view>
 
 #include "cel/value.h"
+#include "json/arena.h"
+#include "json/issues.h"
 
 namespace mindgate::cel {
 
@@ -58,5 +61,43 @@ struct Node {
   std::span<const Candidate> candidates;  // of a call: what its arguments may be, in turn
   const Type* type = nullptr;
 };
+
+// What a call is that the parser found, if it is a macro.
+struct Macro {
+  enum class Shape {
+    kNone,    // a function
+    kHas,     // has(a.b)
+    kLoop,    // range.all(x, ...), with one or two variables
+    kBind,    // cel.bind(x, value, body)
+    kOption,  // optional.optMap(x, ...)
+    kBlock,   // cel.block([...], body)
+    kIndex,   // cel.index(1), cel.iterVar(0, 1)
+  };
+
+  Shape shape = Shape::kNone;
+  NodeKind kind = NodeKind::kCall;
+  size_t variables = 0;  // that the first arguments name
+};
+
+// `target` is what stands before the dot: a null pointer for none.
+Macro MacroOf(const Node* target, std::string_view name, size_t arguments, bool blocks);
+
+// What may be wrong with the arguments of a call that has the name of a macro but is not one:
+// how it is written, or nothing.
+std::string_view UsageOfMacro(std::string_view name);
+
+// The longest expression. The API server takes as much.
+inline constexpr size_t kMostBytes = 100'000;
+// The deepest tree: whatever walks over one calls itself so often at most.
+inline constexpr int kMostDeep = 200;
+
+struct ParserOptions {
+  bool blocks = false;  // cel.block, cel.index and cel.iterVar, which only optimizers write
+};
+
+// The tree of an expression, laid out in the arena; a null pointer and an issue when it is not one.
+// The tree borrows from the text.
+Node* Parse(std::string_view text, const ParserOptions& options, json::Arena& arena,
+            json::Issues& issues);
 
 }  // namespace mindgate::cel

@@ -1,5 +1,3 @@
-#include "cel/checker.h"
-
 #include <algorithm>
 #include <cstdint>
 #include <new>
@@ -9,12 +7,11 @@
 #include <vector>
 
 #include "base/text.h"
+#include "cel/ast.h"
 #include "cel/lexer.h"
 #include "cel/library/libraries.h"
-#include "cel/macros.h"
-#include "cel/names.h"
-#include "cel/overloads.h"
-#include "cel/unify.h"
+#include "cel/resolution.h"
+#include "cel/type_system.h"
 
 namespace mindgate::cel {
 namespace {

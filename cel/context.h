@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -8,11 +9,11 @@
 #include <memory>
 #include <new>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
-#include "cel/environment.h"
-#include "cel/opaque.h"
 #include "cel/value.h"
 #include "json/arena.h"
 
@@ -21,6 +22,37 @@ class RE2;
 }
 
 namespace mindgate::cel {
+
+class TimeZones;
+
+// Where the API server answers otherwise than the specification of the language (docs/cel.md lists
+// it): which of them is followed. tests/oracle/cel has the answers of both.
+enum class Dialect : uint8_t { kKubernetes, kSpecification };
+
+// A variable that expressions may name. A name with dots ("variables.replicas") is one variable.
+struct Variable {
+  std::string name;
+  // "dyn", "int", "string", "list(string)", "map(string, dyn)", "timestamp" ... Values are not
+  // checked against it: they must be of that type.
+  std::string type = "dyn";
+};
+
+// A function that the caller declares, so that an expression is checked. Nothing evaluates it.
+struct Declaration {
+  std::string name;
+  std::string signature;  // as Overload has it: "(string, int): bool"
+};
+
+// What an expression may name beside the functions that all have.
+struct Environment {
+  std::vector<Variable> variables;
+  std::vector<Declaration> functions{};
+  std::string container{};  // names are looked for in this namespace and those around it first
+  bool check_types = true;  // false: faults of types and names come when it is evaluated
+  Dialect dialect = Dialect::kKubernetes;
+  bool blocks = false;                    // cel.block and what belongs to it
+  const TimeZones* time_zones = nullptr;  // outlives the program; none: only UTC and offsets
+};
 
 // What one evaluation may cost.
 struct Limits {
@@ -153,6 +185,32 @@ class ItemBuilder {
   Value* data_ = nullptr;
   size_t size_ = 0;
   size_t capacity_ = 0;
+};
+
+// What a function does. None of the arguments is an error, and each has the kind that the
+// signature says; the receiver of a member function comes first.
+using Function = Value (*)(Context& context, std::span<const Value> args);
+
+// One way to call a function. A library is a table of them.
+struct Overload {
+  std::string_view name;       // "contains", "math.abs", "_+_"
+  std::string_view signature;  // "string.(string): bool", "(int): int", "list(T).(T): int"
+  Function function = nullptr;
+};
+
+inline constexpr size_t kMostArguments = 4;
+
+// An overload that a call may mean; kError stands for any kind.
+struct Candidate {
+  Function function = nullptr;
+  std::array<Kind, kMostArguments> kinds{};
+
+  bool Takes(std::span<const Value> args) const {
+    for (size_t i = 0; i < args.size(); ++i) {
+      if (kinds[i] != Kind::kError && kinds[i] != args[i].kind()) return false;
+    }
+    return true;
+  }
 };
 
 }  // namespace mindgate::cel

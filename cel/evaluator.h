@@ -35,7 +35,7 @@ class Evaluator {
   Value Bind(const Node& node);
   Value Option(const Node& node);
 
-  // Macros that loop: loops.cc.
+  // Macros that loop: evaluator.cc.
   Value Loop(const Node& node);
   Value Any(const Node& node, const Value& range);
   Value ExistsOne(const Node& node, const Value& range);

@@ -1,5 +1,3 @@
-#include "cel/parser.h"
-
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -11,8 +9,8 @@
 #include <vector>
 
 #include "base/text.h"
+#include "cel/ast.h"
 #include "cel/lexer.h"
-#include "cel/macros.h"
 
 namespace mindgate::cel {
 namespace {

@@ -9,13 +9,11 @@
 #include <utility>
 
 #include "cel/ast.h"
-#include "cel/checker.h"
 #include "cel/context.h"
 #include "cel/evaluator.h"
 #include "cel/lexer.h"
-#include "cel/opaque.h"
-#include "cel/parser.h"
-#include "cel/types.h"
+#include "cel/type_system.h"
+#include "cel/value.h"
 
 namespace mindgate::cel {
 namespace {

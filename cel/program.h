@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "cel/context.h"
-#include "cel/environment.h"
 #include "cel/value.h"
 #include "json/arena.h"
 #include "json/issues.h"
@@ -51,7 +50,7 @@ class Program {
  public:
   // The value, or why there is none, with its place in the text. The value borrows from the arena,
   // from the program and from the values of the variables. Memory beyond the arena is taken only
-  // for an error and by RE2. The stack that it takes is bounded: kMostDeep (parser.h) levels.
+  // for an error and by RE2. The stack that it takes is bounded: kMostDeep (ast.h) levels.
   tl::expected<Value, json::Issue> Evaluate(Activation& activation, json::Arena& arena,
                                             const Limits& limits = {}) const;
   // What the last evaluation cost is of interest to tests and to whoever sets limits.

@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "cel/library/libraries.h"
-#include "cel/opaque.h"
 
 namespace mindgate::cel {
 namespace {

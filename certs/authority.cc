@@ -10,8 +10,7 @@
 #include <algorithm>
 
 #include "base/text.h"
-#include "certs/inspect.h"
-#include "certs/pem.h"
+#include "certs/certificate.h"
 
 namespace mindgate::certs {
 namespace {

@@ -1,5 +1,3 @@
-#include "certs/rotate.h"
-
 #include <openssl/err.h>
 
 #include <algorithm>
@@ -7,8 +5,8 @@
 #include <utility>
 
 #include "base/text.h"
-#include "certs/inspect.h"
-#include "certs/pem.h"
+#include "certs/authority.h"
+#include "certs/certificate.h"
 
 namespace mindgate::certs {
 namespace {

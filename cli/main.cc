@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/files.h"
-#include "base/problem.h"
+#include "base/result.h"
 #include "cli/console/commands.h"
 #include "cli/console/terminal.h"
 

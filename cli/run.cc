@@ -3,12 +3,11 @@
 #include <ostream>
 #include <utility>
 
-#include "base/problem.h"
+#include "base/result.h"
 #include "base/version.h"
 #include "cli/console/commands.h"
-#include "cli/console/complete.h"
+#include "cli/console/flags.h"
 #include "cli/console/help.h"
-#include "cli/console/hints.h"
 
 namespace mindgate::cli {
 namespace {

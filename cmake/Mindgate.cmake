@@ -24,7 +24,7 @@ function(mindgate_compile_options target)
     target_compile_options(${target} PRIVATE -Wno-array-bounds -Wno-restrict -Wno-stringop-overread -Wno-stringop-overflow -Wno-maybe-uninitialized)
   endif()
   if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
-    # What a mutex guards is declared (base/mutex.h). libstdc++ 12 itself calls what it marks as deprecated, in std::stable_sort.
+    # What a mutex guards is declared (base/threads.h). libstdc++ 12 itself calls what it marks as deprecated, in std::stable_sort.
     target_compile_options(${target} PRIVATE -Wthread-safety -Wno-deprecated-declarations)
   endif()
   if(MINDGATE_UNITY AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")

@@ -10,12 +10,52 @@
 #include <variant>
 #include <vector>
 
-#include "deploy/pod_extras.h"
-#include "json/json.h"
+#include "json/value.h"
+
+namespace mindgate::deploy {
+
+// What pods take besides labels, annotations and a node selector, with the names of Kubernetes.
+
+struct Toleration {
+  std::string key;  // empty: all keys
+  std::string op = "Equal";
+  std::string value;
+  std::string effect;              // empty: all effects
+  std::optional<int64_t> seconds;  // of NoExecute
+};
+
+struct EmptyDir {
+  bool in_memory = false;
+  std::optional<std::string> size_limit;
+};
+
+// A volume and where the container sees it. One of the sources is set.
+struct VolumeSettings {
+  std::string name;
+  std::string mount_path;  // empty: mindgate mounts a volume of this name already
+  std::string sub_path;
+  bool read_only = false;
+  std::optional<std::string> claim;  // PersistentVolumeClaim
+  std::optional<std::string> config_map;
+  std::optional<std::string> secret;
+  std::optional<std::string> host_path;
+  std::optional<EmptyDir> empty_dir;
+};
+
+struct PodExtras {
+  std::vector<Toleration> tolerations;
+  std::vector<std::string> image_pull_secrets;
+  std::string priority_class;  // empty: that of the namespace's default
+  std::vector<VolumeSettings> volumes;
+
+  bool empty() const {
+    return tolerations.empty() && image_pull_secrets.empty() && priority_class.empty() &&
+           volumes.empty();
+  }
+};
 
 // A one-click application as its configuration file describes it. Defaults are those that the
 // comments of mindcluster-deploy's own files document (k8s-deploy-tool/config).
-namespace mindgate::deploy {
 
 enum class Framework { kOme, kAibrix, kMindie };
 
@@ -215,7 +255,7 @@ struct MindieService {
 
 // -----------------------------------------------------------------------------------------------
 
-// What the file changes of the objects that are rendered (deploy/patches.h).
+// What the file changes of the objects that are rendered (deploy/render.h).
 struct ObjectPatch {
   std::string kind;
   std::string name;  // empty: all of the kind

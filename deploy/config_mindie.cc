@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "base/text.h"
-#include "deploy/config_types.h"
+#include "deploy/config.h"
 #include "schemas/names.h"
 
 // Our own format for MindIE Motor. The ranges are those of its deployer (MindIE-Motor:

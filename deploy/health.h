@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "deploy/cluster.h"
-#include "json/json.h"
+#include "json/value.h"
 #include "kube/client.h"
 
 namespace mindgate::deploy {

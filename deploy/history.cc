@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "deploy/cluster.h"
-#include "deploy/labels.h"
+#include "deploy/render.h"
 #include "json/value.h"
 
 namespace mindgate::deploy {

@@ -4,7 +4,7 @@
 #include <set>
 #include <utility>
 
-#include "deploy/labels.h"
+#include "deploy/render.h"
 #include "json/value.h"
 
 namespace mindgate::deploy {

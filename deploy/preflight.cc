@@ -1,15 +1,11 @@
-#include "deploy/preflight.h"
-
 #include <algorithm>
 #include <map>
 #include <set>
 #include <utility>
 
 #include "base/text.h"
-#include "deploy/labels.h"
-#include "deploy/needs.h"
-#include "deploy/objects.h"
-#include "deploy/quota.h"
+#include "deploy/plan.h"
+#include "deploy/render.h"
 #include "json/value.h"
 #include "schemas/raw_objects.h"
 

@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "base/text.h"
-#include "deploy/labels.h"
-#include "deploy/ownership.h"
-#include "deploy/retry_policy.h"
+#include "deploy/apply.h"
+#include "deploy/cluster.h"
+#include "deploy/render.h"
 #include "json/value.h"
 
 namespace mindgate::deploy {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "base/clock.h"
+#include "base/time.h"
 #include "deploy/apply.h"
 #include "deploy/cluster.h"
 

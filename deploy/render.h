@@ -1,14 +1,42 @@
 #pragma once
 
+#include <initializer_list>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "deploy/application.h"
-#include "json/json.h"
+#include "json/value.h"
+#include "schemas/raw_objects.h"
 
 namespace mindgate::deploy {
+
+// The words by which the objects of an application are found, ours and those of the frameworks.
+
+// Who writes the fields of the objects (server-side apply).
+inline constexpr const char* kFieldManager = "mindgate-deploy";
+
+// On every object that `mindgate deploy` makes.
+using schemas::kManagedBy;                                                    // kFieldManager
+inline constexpr std::string_view kInstance = "app.kubernetes.io/instance";   // the application
+inline constexpr std::string_view kFrameworkLabel = "mindgate.io/framework";  // "ome"
+// An annotation, "llm/chat". Labels of a custom resource are copied to what controllers make of it;
+// this and the lack of a controller say that the object itself was written.
+inline constexpr std::string_view kApplication = "mindgate.io/application";
+
+// OME, on what it makes of an InferenceService (pkg/constants/constants.go).
+inline constexpr std::string_view kComponent = "component";  // "engine", "decoder", "router"
+inline constexpr std::string_view kStoreComponent = "mf-store";
+inline constexpr std::string_view kMemfabricName = "memfabric.ascend.com/name";
+
+// AIBrix, on the pods of a StormService since v0.5.0 (pkg/controller/constants).
+inline constexpr std::string_view kStormName = "storm-service-name";
+inline constexpr std::string_view kRoleName = "role-name";
+inline constexpr std::string_view kReplicaIndex =
+    "stormservice.orchestration.aibrix.ai/role-replica-index";
+inline constexpr std::string_view kGroupIndex =
+    "stormservice.orchestration.aibrix.ai/pod-group-index";
 
 // What stands below `rendered` in an object was written below `written` in the configuration; both
 // are pointers (RFC 6901).
@@ -63,5 +91,88 @@ struct RenderedObject {
 // several pods make an instance; the store is ready when its port answers; the router of AIBrix has
 // a Service. What the mutators write is not part of it.
 std::vector<RenderedObject> Render(const Application& application);
+
+// What the renderers of all frameworks share.
+
+// The data of rank tables, before Ascend Operator fills them.
+inline constexpr const char* kEmptyRankTable = R"({"status":"initializing"})";
+// The ConfigMap with the tables of all instances of MindIE, "motor-global-ranktable", and its key.
+inline constexpr const char* kGlobalTableSuffix = "-global-ranktable";
+inline constexpr const char* kGlobalTableFile = "global_ranktable.json";
+
+// An object of the application with name, namespace (none for cluster-scoped kinds) and our labels.
+RenderedObject NewObject(const Application& application, const std::string& api_version,
+                         const std::string& kind, const std::string& name, Phase phase,
+                         bool namespaced = true);
+
+// Puts `user`, which was written at `written`, over what is at `rendered` in the object: labels,
+// annotations or a node selector. The user wins; replaced labels
+// and annotations are noted.
+void MergeMap(RenderedObject& rendered, const std::string& at, const StringMap& user,
+              const std::string& written);
+
+json::Json Variable(std::string_view name, std::string_view value);
+json::Json Variable(std::string_view name, int64_t value);
+json::Json FieldVariable(std::string_view name, std::string_view field_path);
+void Append(json::Json& environment, const Variables& variables);
+
+// "requests" and "limits" of so many devices and nothing else; null for none.
+json::Json NpuResources(const std::string& resource, int64_t count);
+
+// {"name": name, "value": {...}}
+json::Json HostPath(std::string_view name, const std::string& path, std::string_view type = {});
+// The folder of the host that the volume of this name shows was written at `written`. `pod_spec`:
+// its pointer in the object. Without such a volume nothing is added.
+void AddPathOrigin(RenderedObject& rendered, const std::string& pod_spec, std::string_view volume,
+                   const std::string& written);
+json::Json Mount(std::string_view name, const std::string& path);
+
+// How the keys of extras are written in a format.
+struct ExtraNames {
+  const char* image_pull_secrets;
+  const char* priority_class;
+};
+inline constexpr ExtraNames kSnakeNames{"image_pull_secrets", "priority_class_name"};
+inline constexpr ExtraNames kCamelNames{"imagePullSecrets", "priorityClassName"};
+
+// Puts what the user wrote below `written` into the pod spec and the container that mounts its
+// volumes. `pod_spec` and `container` are pointers in the object.
+void AddExtras(RenderedObject& rendered, const std::string& pod_spec, const std::string& container,
+               const PodExtras& extras, const std::string& written, const ExtraNames& names);
+// Memory and processors of a container, where they are written.
+void AddAmounts(json::Json& container, const ResourceSettings& settings);
+
+// A ClusterIP Service whose labels are its selector.
+RenderedObject NewService(const Application& application, const std::string& name,
+                          const json::Json& selector, json::Json ports);
+json::Json Port(std::string_view name, int64_t port, int64_t target);
+
+// One renderer a framework.
+std::vector<RenderedObject> RenderOme(const Application& application, const OmeService& service);
+std::vector<RenderedObject> RenderAibrix(const Application& application,
+                                         const StormService& service);
+std::vector<RenderedObject> RenderMindie(const Application& application,
+                                         const MindieService& service);
+
+// `patches:` of a configuration, for what its other keys do not say. `patch` is a list of RFC 6902
+// operations (add, remove, replace, test), or an object that is merged as Kubernetes merges a
+// strategic patch: null removes a member, lists whose items have a key (containers by name,
+// volumeMounts by mountPath) are merged item by item, an item or an object with `$patch: delete` is
+// removed and one with `$patch: replace` replaced, and other lists are replaced.
+//
+// Applies each patch to the objects of its kind and name, in the order of the file. A patch that
+// fits no object, fails or changes what an object is known by is a fault of the object, or of the
+// first object where it is of none. What it writes has its place in the file.
+void ApplyPatches(const std::vector<ObjectPatch>& patches, std::vector<RenderedObject>& objects);
+
+// The member by whose value the items of two lists are the same ones: "name" for "containers",
+// "mountPath" for "volumeMounts". Empty: lists of this name have none, or an item of the two lacks
+// it; such lists are replaced as a whole.
+std::string_view MergeKeyOf(std::string_view list, const json::Json& items,
+                            const json::Json& change);
+
+// No more than that in one file, and operations in one patch.
+inline constexpr size_t kMaxPatches = 64;
+inline constexpr size_t kMaxPatchOperations = 256;
 
 }  // namespace mindgate::deploy

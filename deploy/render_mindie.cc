@@ -1,7 +1,6 @@
 #include <array>
 
-#include "deploy/labels.h"
-#include "deploy/objects.h"
+#include "deploy/render.h"
 #include "schemas/names.h"
 
 // The objects of MindIE Motor's samples and documents (mindcluster-deploy:

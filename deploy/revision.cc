@@ -3,7 +3,7 @@
 #include "base/text.h"
 #include "deploy/cluster.h"
 #include "deploy/health.h"
-#include "deploy/labels.h"
+#include "deploy/render.h"
 #include "json/value.h"
 
 namespace mindgate::deploy {

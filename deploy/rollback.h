@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "deploy/apply.h"
-#include "deploy/retry_policy.h"
 #include "kube/client.h"
 
 namespace mindgate::deploy {

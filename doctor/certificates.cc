@@ -3,9 +3,8 @@
 #include <set>
 
 #include "base/text.h"
-#include "certs/check.h"
-#include "certs/inspect.h"
-#include "certs/pem.h"
+#include "certs/certificate.h"
+#include "certs/serving_files.h"
 #include "doctor/context.h"
 #include "json/value.h"
 

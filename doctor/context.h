@@ -1,21 +1,46 @@
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <optional>
 #include <set>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "doctor/doctor.h"
-#include "doctor/report.h"
-#include "json/json.h"
+#include "json/value.h"
 #include "kube/client.h"
+#include "schemas/config.h"
 #include "schemas/site_kinds.h"
 #include "schemas/versions.h"
 
 namespace mindgate::doctor {
 
 using json::Json;
+
+// Objects of which a finding names the first ones.
+class NameList {
+ public:
+  void Add(const std::string& name) {
+    if (++count_ <= kMaxNamed) names_ += (names_.empty() ? "" : ", ") + name;
+  }
+  size_t count() const { return count_; }
+  // "pod a", "5 pods (a, b, c and 2 more)".
+  std::string Text(const std::string& what) const {
+    const size_t others = count_ - std::min(count_, kMaxNamed);
+    if (count_ == 1) return what + " " + names_;
+    return std::to_string(count_) + " " + what + "s (" + names_ +
+           (others > 0 ? " and " + std::to_string(others) + " more)" : ")");
+  }
+
+ private:
+  static constexpr size_t kMaxNamed = 3;
+
+  size_t count_ = 0;
+  std::string names_;
+};
 
 // One webhook of one of the two configurations.
 struct Hook {
@@ -98,5 +123,34 @@ struct Trusted {
 // As the condition says that the chart writes into the webhooks (mindgate.cel.source in _cel.tpl).
 // Nothing when none of them has it.
 std::optional<Trusted> WhoIsTrusted(const Context& context);
+
+// What the ServiceAccounts must be allowed for what the configuration switches on, as the chart
+// grants it (charts/mindgate/templates/watcher-rbac.yaml and rbac.yaml).
+
+struct Right {
+  std::string_view group;
+  std::string_view resource;  // "pods", "pods/eviction"
+  const char* verb;
+  std::string ns;    // empty: in all namespaces, or the kind has none
+  std::string name;  // empty: of any name
+};
+
+// Rights for one purpose, and what happens without them.
+struct Need {
+  std::vector<Right> rights;
+  std::string consequence;
+  std::string value{};  // of the chart, that grants them: "config.rescheduling.mode enforce"
+};
+
+Need LeadingNeeds(const Options& options);
+Need CertificateNeeds(const Options& options);
+Need LookupNeeds();
+// Of whoever reads policies from ConfigMaps: webhook and watcher.
+Need PolicyNeeds(const Options& options);
+// What the configuration switches on. Its kinds outlive the result.
+std::vector<Need> NeedsOf(const schemas::Config& config, const Options& options);
+
+// Whether it restarts jobs, and does not only tell of it.
+bool Reschedules(const schemas::Config& config);
 
 }  // namespace mindgate::doctor

@@ -7,10 +7,9 @@
 #include <vector>
 
 #include "base/time.h"
-#include "json/json.h"
+#include "json/value.h"
 #include "kube/client.h"
 #include "schemas/config.h"
-#include "schemas/config_load.h"
 
 // Where mindgate is in a cluster, and what its watcher is about.
 namespace mindgate::doctor {

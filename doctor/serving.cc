@@ -1,9 +1,13 @@
+#include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <tuple>
 
 #include "base/text.h"
+#include "base/time.h"
 #include "doctor/context.h"
+#include "doctor/installation.h"
 #include "json/value.h"
 #include "schemas/raw_objects.h"
 
@@ -173,6 +177,207 @@ void CheckServing(Context& context) {
   for (const std::string& url : urls) {
     context.report.Skip(kService, "called by URL, which only the API server can reach: " + url);
   }
+}
+
+namespace {
+
+constexpr std::string_view kDryRunCheck = "dry-run";
+
+// What the API server says when it cannot call a webhook (k8s.io/apiserver,
+// plugin/webhook/errors, and Go's net and crypto/x509), and what that means.
+struct Symptom {
+  std::string_view text;
+  std::string_view cause;
+  std::string_view fix;
+};
+constexpr std::array<Symptom, 11> kSymptoms = {{
+    {"signed by unknown authority", "the CA in caBundle did not sign the webhook's certificate",
+     "see ca-bundle"},
+    {"has expired or is not yet valid", "the webhook's certificate is out of date",
+     "see certificate"},
+    {"certificate is valid for", "the webhook's certificate is not for the name of its Service",
+     "see certificate"},
+    {"certificate is not valid for", "the webhook's certificate is not for the name of its Service",
+     "see certificate"},
+    {"no endpoints available", "no replica of the webhook is ready", "see endpoints"},
+    {"no service port", "the Service lacks the port that the configuration names", "see service"},
+    {"service \"", "the Service of the webhook is not there", "see service"},
+    {"no such host", "the name of the webhook does not resolve for the API server (DNS)",
+     "give the control plane the cluster's DNS, or register a Service instead of a URL"},
+    {"connection refused",
+     "nothing listens where the Service sends traffic: no replica is ready, or its target port is "
+     "wrong",
+     "see service and endpoints"},
+    {"no route to host", "the control plane has no route to the Pods (routing or firewall)",
+     "let the control plane reach Pods on port 9443, or set hostNetwork of the chart"},
+    // Last: a handshake that hangs says both.
+    {"deadline exceeded",
+     "no answer in time: a firewall or NetworkPolicy drops the packets, or the webhook hangs",
+     "let the control plane reach Pods on port 9443 (NetworkPolicy, firewall rules of a private "
+     "cluster), or set hostNetwork of the chart"},
+}};
+
+Json ProbePod(const Context& context) {
+  const Json amounts = {{"huawei.com/Ascend910", "1"}};
+  return {{"apiVersion", "v1"},
+          {"kind", "Pod"},
+          {"metadata",
+           {{"name", "mindgate-doctor-dry-run"}, {"namespace", context.options.probe_namespace}}},
+          {"spec",
+           {{"securityContext",
+             {{"runAsNonRoot", true}, {"seccompProfile", {{"type", "RuntimeDefault"}}}}},
+            {"containers",
+             {{{"name", "probe"},
+               {"image", "mindgate.invalid/probe"},
+               {"securityContext",
+                {{"allowPrivilegeEscalation", false},
+                 {"runAsUser", 9000},
+                 {"capabilities", {{"drop", {"ALL"}}}}}},
+               {"resources", {{"limits", amounts}, {"requests", amounts}}}}}}}}};
+}
+
+bool HasHook(const Context& context, bool mutating) {
+  for (const Hook& hook : context.hooks) {
+    if (hook.mutating == mutating) return true;
+  }
+  return false;
+}
+
+// True when the message names a webhook of ours that could not be called.
+bool ReportCallFault(Context& context, const std::string& message) {
+  if (message.find("failed calling webhook") == std::string::npos &&
+      message.find("failed to call webhook") == std::string::npos) {
+    return false;
+  }
+  for (const Symptom& symptom : kSymptoms) {
+    if (message.find(symptom.text) == std::string::npos) continue;
+    context.report.Fail(kDryRunCheck, std::string(symptom.cause) + ": " + message,
+                        std::string(symptom.fix));
+    return true;
+  }
+  context.report.Fail(kDryRunCheck, "the API server cannot call a webhook: " + message,
+                      "see the logs of the API server and of the webhook");
+  return true;
+}
+
+// A kubelet updates a mounted ConfigMap within its sync period and the time that it caches objects.
+constexpr std::chrono::minutes kReloadTime{2};
+
+// When an object was last written, as its managed fields say; the epoch when they are not there.
+Time LastWritten(const Json& object) {
+  Time last{};
+  const Json* entries = json::FindPath(object, {"metadata", "managedFields"});
+  if (!json::IsArray(entries)) return last;
+  for (const Json& entry : *entries) {
+    last = std::max(last, ParseTimestamp(json::TextAt(entry, {"time"})).value_or(Time{}));
+  }
+  return last;
+}
+
+// How long ago the configuration of a replica was changed, if they may not all have loaded it.
+std::optional<std::chrono::seconds> SinceChange(Context& context) {
+  std::set<std::string> names;
+  for (const Json& pod : context.pods) names.insert(ConfigMapOf(pod));
+  for (const std::string& name : names) {
+    if (name.empty()) continue;
+    const auto stored =
+        context.client.Get(kube::resources::kConfigMaps, context.options.ns, name, context.stop);
+    if (!stored) continue;  // CheckPermissions reports it
+    const auto since = context.now - LastWritten(*stored);
+    if (since < kReloadTime) return std::max(since, std::chrono::seconds{0});
+  }
+  return std::nullopt;
+}
+
+bool IsExcluded(const Context& context) {
+  const auto& findings = context.report.findings();
+  return std::any_of(findings.begin(), findings.end(), [](const Finding& finding) {
+    return finding.check == kSelectorsCheck && finding.status == Status::kFailed;
+  });
+}
+
+// Reports an answer that is not the one of the configuration as it is now: no failure where the
+// object is sent to the webhook, and only the replicas may be behind.
+void ReportWrongAnswer(Context& context, const std::string& message, const std::string& fix) {
+  if (const auto since = IsExcluded(context) ? std::nullopt : SinceChange(context)) {
+    context.report.Warn(kDryRunCheck,
+                        message + ". The configuration was changed " + FormatDuration(*since) +
+                            " ago, and replicas load a change within " +
+                            FormatDuration(kReloadTime),
+                        "run it again in " + FormatDuration(kReloadTime - *since));
+    return;
+  }
+  context.report.Fail(kDryRunCheck, message, fix);
+}
+
+bool IsInjected(const Json& pod) {
+  return json::TextAt(pod, {"spec", "schedulerName"}) == "volcano";
+}
+
+// A scaling rule that is not JSON is denied under every configuration except one that switches the
+// rule off.
+void CheckDenial(Context& context) {
+  const Json rule = {
+      {"apiVersion", "v1"},
+      {"kind", "ConfigMap"},
+      {"metadata",
+       {{"name", "mindgate-doctor-dry-run"}, {"namespace", context.options.probe_namespace}}},
+      {"data", {{"elastic_scaling.json", "{"}}}};
+  const auto created =
+      context.client.Create(kube::resources::kConfigMaps, context.options.probe_namespace, rule,
+                            {.dry_run = true}, context.stop);
+  if (created && !context.rollout_phase.empty()) {
+    context.report.Ok(kDryRunCheck, "a wrong object is admitted, as it is in the rollout phase " +
+                                        context.rollout_phase);
+    return;
+  }
+  if (created) {
+    ReportWrongAnswer(context,
+                      "an invalid object passed the validating webhook: the webhook was not "
+                      "called, or the configuration switches the rule off",
+                      "see registration, selectors and endpoints, and `rules` of mindgate.yaml");
+    return;
+  }
+  const std::string& message = created.error().message;
+  if (ReportCallFault(context, message)) return;
+  if (message.find("denied the request") != std::string::npos &&
+      message.find("MG") != std::string::npos) {
+    context.report.Ok(kDryRunCheck, "an invalid object is denied by mindgate");
+    return;
+  }
+  context.report.Skip(kDryRunCheck,
+                      "an invalid object was refused, but not by mindgate: " + message,
+                      "choose another namespace: --probe-namespace");
+}
+
+void CheckInjection(Context& context) {
+  const auto created =
+      context.client.Create(kube::resources::kPods, context.options.probe_namespace,
+                            ProbePod(context), {.dry_run = true}, context.stop);
+  if (!created) {
+    if (ReportCallFault(context, created.error().message)) return;
+    context.report.Skip(kDryRunCheck,
+                        "a Pod could not be created, even as a dry run: " + created.error().message,
+                        "choose another namespace: --probe-namespace");
+    return;
+  }
+  if (IsInjected(*created)) {
+    context.report.Ok(kDryRunCheck, "a Pod that asks for NPUs is injected");
+    return;
+  }
+  ReportWrongAnswer(context,
+                    "a Pod that asks for NPUs came back without injection: the mutating webhook "
+                    "was not called or did not answer, which failurePolicy Ignore hides",
+                    "see the other findings; `kubectl get --raw /metrics | grep "
+                    "webhook_fail_open` counts such calls");
+}
+
+}  // namespace
+
+void CheckDryRun(Context& context) {
+  // The validating webhook first: with failurePolicy Fail, its faults come with a reason.
+  if (HasHook(context, false)) CheckDenial(context);
+  if (HasHook(context, true)) CheckInjection(context);
 }
 
 }  // namespace mindgate::doctor

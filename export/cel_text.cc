@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "base/text.h"
-#include "schemas/foreign.h"
 #include "schemas/names.h"
+#include "schemas/npu.h"
 
 namespace mindgate::exported {
 namespace {

@@ -6,7 +6,6 @@
 
 #include "base/text.h"
 #include "export/cel_text.h"
-#include "export/templates.h"
 #include "schemas/names.h"
 
 namespace mindgate::exported {
@@ -61,7 +60,7 @@ struct FaultLabel {
   std::string_view kept;
 };
 
-constexpr std::array kFaultLabels = {
+constexpr std::array kInjectedFaultLabels = {
     FaultLabel{"fault-scheduling", "faultScheduling", schemas::kFaultScheduling,
                &schemas::Profile::fault_scheduling, "^(force|grace|off)$",
                "^(external-)?(force|grace)$"},
@@ -341,8 +340,8 @@ class Injector {
   }
 
   void AddFaultLabels() {
-    const auto& [scheduling, rescheduling, retries] = kFaultLabels;
-    for (const FaultLabel& label : kFaultLabels) {
+    const auto& [scheduling, rescheduling, retries] = kInjectedFaultLabels;
+    for (const FaultLabel& label : kInjectedFaultLabels) {
       const std::string variable(label.variable);
       Add(variable + "Elsewhere", Misplaced(label.key));
       if (gang_) {
@@ -400,7 +399,7 @@ class Injector {
                 Quoted(schemas::kRecoverPolicyPath) + " in variables.podAnnotations) ? 'pod' : ''");
   }
 
-  // As mutators/pod_limit.cc finds it.
+  // As mutators/recovery.cc finds it.
   static std::string SharesRankTable() {
     std::string word;
     for (const char c : std::string_view("ranktable")) {

@@ -1,5 +1,3 @@
-#include "export/mutating_policy.h"
-
 #include <map>
 #include <tuple>
 #include <utility>
@@ -7,7 +5,7 @@
 #include "base/text.h"
 #include "export/cel_text.h"
 #include "export/injections.h"
-#include "export/templates.h"
+#include "export/policy.h"
 #include "schemas/names.h"
 
 namespace mindgate::exported {

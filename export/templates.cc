@@ -1,5 +1,3 @@
-#include "export/templates.h"
-
 #include <algorithm>
 #include <array>
 #include <span>
@@ -8,6 +6,7 @@
 #include <vector>
 
 #include "export/cel_text.h"
+#include "export/injections.h"
 #include "schemas/names.h"
 
 namespace mindgate::exported {
@@ -232,7 +231,7 @@ Texts OfAibrix(const KindInfo& info) {
 }
 
 Texts OfInferOperator(const KindInfo& info) {
-  constexpr std::string_view kGang = "infer.huawei.com/gang-schedule";
+  constexpr std::string_view kGangLabel = "infer.huawei.com/gang-schedule";
   const bool instance_set = info.kind == Kind::kInstanceSet;
   const std::string holder =
       info.kind == Kind::kInferServiceSet ? "object.?spec.?template" : "object.?spec";
@@ -240,7 +239,7 @@ Texts OfInferOperator(const KindInfo& info) {
                                          : holder + ".?roles.orValue([]).filter(r, type(r) == map)";
   const std::string roles = parts + ".filter(r, r.?spec.?template.hasValue())";
   const std::string metadata = instance_set ? "object.?metadata" : "r.?metadata";
-  const std::string gang = metadata + ".?labels[?" + Quoted(kGang) + "].orValue('') == 'true'";
+  const std::string gang = metadata + ".?labels[?" + Quoted(kGangLabel) + "].orValue('') == 'true'";
   Row row;
   row.name = "r.?name.orValue('')";
   row.kind_of_group = gang + " ? 'Instance' : 'ReplicaSet'";
@@ -403,7 +402,7 @@ std::string Templates(KindSet kinds, const schemas::Config& config, std::string_
              ") && !t.scheduler.startsWith(" + Quoted(word) + ")";
     if (config.scheduler == schemas::kVolcanoScheduler) break;
   }
-  // As schemas/views/aibrix.cc groups the roles.
+  // As schemas/views/serving.cc groups the roles.
   const bool roles = schemas::kAibrixKinds.Intersects(kinds);
   const std::string router = roles ? is_of(schemas::kAibrixWithRoles) +
                                          " && !t.npus && (variables.anyNpus || t.name in "

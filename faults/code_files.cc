@@ -1,11 +1,10 @@
-#include "faults/code_files.h"
-
 #include <algorithm>
 #include <array>
 #include <cctype>
 #include <utility>
 
 #include "base/text.h"
+#include "faults/codes.h"
 #include "json/decode.h"
 
 namespace mindgate::faults {

@@ -5,7 +5,6 @@
 
 #include "base/text.h"
 #include "base/time.h"
-#include "faults/code_files.h"
 
 namespace mindgate::faults {
 namespace {

@@ -20,7 +20,7 @@ void Later(const std::optional<Time>& time, std::optional<Time>& newest) {
 
 // Without what changes although nothing happens.
 template <typename Faults>
-void Trim(std::optional<Faults>& faults) {
+void DropTimes(std::optional<Faults>& faults) {
   if (!faults) return;
   faults->updated.reset();
   if constexpr (requires { faults->chip_type; }) faults->chip_type.clear();
@@ -62,9 +62,9 @@ std::optional<ReportSummary> Summarize(const json::Value& config_map, Writer wri
     if (node.machine) Later(node.machine->updated, time);
     Later(time, told.newest);
     if (node.devices && told.chip_type.empty()) told.chip_type = node.devices->chip_type;
-    Trim(node.devices);
-    Trim(node.machine);
-    Trim(node.switches);
+    DropTimes(node.devices);
+    DropTimes(node.machine);
+    DropTimes(node.switches);
     if (node.devices || node.machine || node.switches || !node.added.empty()) {
       told.nodes.push_back(std::move(node));
     }

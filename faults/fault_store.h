@@ -12,7 +12,7 @@
 
 #include "base/time.h"
 #include "faults/node_faults.h"
-#include "faults/public_fault_store.h"
+#include "faults/public_faults.h"
 #include "faults/reports.h"
 #include "json/value.h"
 #include "schemas/config.h"

@@ -3,7 +3,7 @@
 #include <thread>
 #include <utility>
 
-#include "base/thread.h"
+#include "base/threads.h"
 
 namespace mindgate::faults {
 namespace {

@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "base/clock.h"
-#include "base/mutex.h"
 #include "base/snapshot.h"
+#include "base/threads.h"
+#include "base/time.h"
 #include "faults/fault_store.h"
 #include "faults/node_faults.h"
 #include "faults/reports.h"

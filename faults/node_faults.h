@@ -5,13 +5,35 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/time.h"
-#include "faults/levels.h"
 #include "json/value.h"
 
 namespace mindgate::faults {
+
+// How bad MindCluster takes a fault to be; each is worse than those before it (mind-cluster:
+// component/ascend-device-plugin/pkg/common).
+enum class FaultLevel : uint8_t {
+  kNormal,
+  kNotHandle,
+  kSubHealth,
+  kRestartRequest,
+  kRestartBusiness,
+  kFreeRestart,
+  kRestart,
+  kPreSeparate,
+  kSeparate,
+  kManuallySeparate,
+};
+
+// Every spelling that a component writes: "SeparateNPU" of chips, "SeparateFault" of NodeD,
+// "Separate" of switches. Nothing for other texts.
+std::optional<FaultLevel> ReadFaultLevel(std::string_view text);
+
+std::string_view FaultLevelName(FaultLevel level);     // as chips spell it: "SeparateNPU"
+std::string_view FaultLevelMeaning(FaultLevel level);  // a sentence
 
 // A fault of a chip, or of all chips of a node.
 struct ChipFault {
@@ -75,5 +97,28 @@ HardwareFaults ReadMachine(const json::Value& info, std::vector<std::string>& pr
 // The same of the switches of a node: the device plugin writes FaultCode, a list of texts that are
 // JSON themselves, and ClusterD FaultInfo, a list of objects.
 HardwareFaults ReadSwitches(const json::Value& info, std::vector<std::string>& problems);
+
+// {"DeviceList": {...}, "UpdateTime": seconds}: what the device plugin writes of one node, and
+// ClusterD of each. What is not understood is added to `problems`.
+DeviceFaults ReadDevices(const json::Value& info, std::vector<std::string>& problems);
+
+// "Ascend910-3,Ascend910-5": chips that are isolated until a person releases them. Names of another
+// form are not chips, for the device plugin as for us.
+void AddManuallySeparated(std::string_view list, DeviceFaults& devices);
+
+// "a, b,": the names of a list, without spaces and empty ones.
+std::vector<std::string> NamesIn(std::string_view list);
+
+// The physical chip of a name in huawei.com/AscendReal: of a virtual NPU the one that it is a part
+// of, as reports name no other ("Ascend310P-1" of "Ascend310P-1c-400-1_0": type, template, cores,
+// chip and its part; mind-cluster: component/ascend-for-volcano/plugin/device_info.go,
+// GetPhysicCardNameFromVChip). Names of another form are left as they are.
+std::string PhysicalChip(std::string_view name);
+// Those of such a list. Two parts of one chip are one.
+std::set<std::string, std::less<>> PhysicalChips(std::string_view list);
+
+// Seconds or, where a component writes them, milliseconds since 1970; nothing for other values.
+std::optional<Time> TimeOfSeconds(const json::Value* value);
+std::optional<Time> TimeOfMilliseconds(const json::Value* value);
 
 }  // namespace mindgate::faults

@@ -1,18 +1,153 @@
 #pragma once
 
+#include <array>
+#include <atomic>
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
+#include <unordered_map>
+#include <utility>
 
-#include "base/clock.h"
-#include "http/byte_budget.h"
-#include "http/eviction_order.h"
-#include "http/framing.h"
-#include "http/layer_stats.h"
+#include "base/time.h"
+#include "http/request.h"
 #include "http/response.h"
 #include "http/transport.h"
 
 namespace mindgate::http {
+
+// Bytes of requests and answers that all connections may hold together. Safe from many threads.
+class ByteBudget {
+ public:
+  explicit ByteBudget(size_t total) : total_(total) {}
+
+  // A holder of more than this may not use the last quarter, so that a few senders of huge bodies
+  // cannot keep reviews of ordinary size (10 KB typically, 60 KB at most in the field) out.
+  static constexpr size_t kLarge = 256 * 1024;
+
+  // Changes a holder's share from `held` to `wanted` bytes. Shrinking always succeeds; a refused
+  // growth changes nothing.
+  bool Resize(size_t held, size_t wanted) {
+    if (wanted <= held) {
+      used_ -= held - wanted;
+      return true;
+    }
+    return Add(used_, wanted - held, wanted > kLarge ? total_ - total_ / 4 : total_);
+  }
+
+  // The same for an answer, which stays for as long as its reader pleases: all answers together get
+  // a quarter, so that those who do not read keep nobody else out.
+  bool ResizeAnswer(size_t held, size_t wanted) {
+    if (wanted > held && !Add(answers_, wanted - held, total_ / 4)) return false;
+    if (!Resize(held, wanted)) {
+      answers_ -= wanted - held;
+      return false;
+    }
+    if (wanted < held) answers_ -= held - wanted;
+    return true;
+  }
+
+  size_t used() const { return used_; }
+
+ private:
+  static bool Add(std::atomic<size_t>& used, size_t more, size_t limit) {
+    if (used.fetch_add(more) + more <= limit) return true;
+    used -= more;
+    return false;
+  }
+
+  const size_t total_;
+  std::atomic<size_t> used_{0};
+  std::atomic<size_t> answers_{0};  // of these
+};
+
+// Bytes that were charged to a budget and go back to it with the lease. Moves; must not outlive the
+// budget.
+class ByteLease {
+ public:
+  ByteLease() = default;
+  ByteLease(ByteBudget& budget, size_t bytes) : budget_(&budget), bytes_(bytes) {}
+  ByteLease(ByteLease&& other) noexcept
+      : budget_(std::exchange(other.budget_, nullptr)), bytes_(other.bytes_) {}
+  ByteLease& operator=(ByteLease&&) = delete;
+  ~ByteLease() {
+    if (budget_ != nullptr) budget_->Resize(bytes_, 0);
+  }
+
+ private:
+  ByteBudget* budget_ = nullptr;
+  size_t bytes_ = 0;
+};
+
+// What a connection is worth when there is no room for one more.
+enum class Standing {
+  kLingering,  // its last answer is written
+  kBare,       // not one whole message has come: no ClientHello, without TLS not one byte
+  kHandshake,  // begun and not finished
+  kAwaited,    // its handshake is over, its first request has not begun
+  kReading,    // a request is half read
+  kIdle,       // between two requests
+  kBusy,       // its request is being answered
+};
+inline constexpr size_t kStandingCount = 7;
+
+// Which connection is closed to make room: one that lingers, else one that has been bare for longer
+// than kBareGrace, else one that has been in its handshake, awaited or half read for longer than
+// kGrace, else an idle one, and only then a younger one before its first request. Of these it is
+// one of the address that has the most connections, and there the one that has stood so the
+// longest. A client sends at once when it has connected, so whoever is bare or stalls for long
+// wants no answer, and an honest newcomer is served before its turn comes. There is no cap for an
+// address: all API servers may come from one. For one thread.
+class EvictionOrder {
+ public:
+  // Handshake and first request of an honest client take milliseconds.
+  static constexpr std::chrono::seconds kGrace{2};
+  // A ClientHello follows the packet that completes the connection.
+  static constexpr std::chrono::milliseconds kBareGrace{100};
+
+  void Add(uint64_t id, const PeerAddress& address, Clock::Instant now);  // kBare
+  // `now` never goes back. False when it stood so already.
+  bool Set(uint64_t id, Standing standing, Clock::Instant now);
+  void Remove(uint64_t id);
+
+  // Nothing when all have a request under way.
+  std::optional<uint64_t> Next(Clock::Instant now) const;
+  std::optional<uint64_t> NextHandshake(Clock::Instant now) const {
+    return First(Standing::kHandshake, now);
+  }
+  size_t handshakes() const { return handshakes_; }
+
+ private:
+  struct Place {
+    uint64_t id;
+    Clock::Instant since;
+  };
+  using Line = std::list<Place>;  // the longest first
+  struct Peer {
+    size_t connections = 0;
+    std::array<Line, kStandingCount> lines;
+    Line& Of(Standing standing) { return lines[static_cast<size_t>(standing)]; }
+    const Line& Of(Standing standing) const { return lines[static_cast<size_t>(standing)]; }
+  };
+  using Peers = std::map<PeerAddress, Peer>;
+  struct Member {
+    Peers::iterator peer;
+    Standing standing;
+    Line::iterator place;
+  };
+
+  void Count(Standing standing, int change);
+  // The first that has stood so since `before` or longer, of the largest address that has one.
+  std::optional<uint64_t> First(Standing standing, Clock::Instant before) const;
+
+  std::unordered_map<uint64_t, Member> members_;
+  Peers peers_;
+  size_t handshakes_ = 0;
+};
 
 struct ConnectionSettings {
   Port port = Port::kPosts;

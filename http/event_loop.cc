@@ -7,8 +7,7 @@
 #include <system_error>
 #include <utility>
 
-#include "base/mutex.h"
-#include "base/thread.h"
+#include "base/threads.h"
 
 namespace mindgate::http {
 namespace {

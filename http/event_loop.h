@@ -17,11 +17,10 @@
 #include <unordered_map>
 #include <vector>
 
-#include "base/clock.h"
-#include "base/file_descriptor.h"
-#include "base/mutex.h"
+#include "base/files.h"
+#include "base/threads.h"
+#include "base/time.h"
 #include "http/connection.h"
-#include "http/eviction_order.h"
 
 namespace mindgate::http {
 

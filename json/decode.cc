@@ -6,16 +6,61 @@
 #include <bit>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "json/arena.h"
+#include "json/issues.h"
 #include "json/layout.h"
-#include "json/row_stack.h"
 #include "json/scanner.h"
-#include "json/text_places.h"
 
 namespace mindgate::json {
+namespace {
+
+// Steps of a path are looked up by key first: where a key and "*" stand side by side, what "*"
+// wants must be below the key as well.
+void Add(Projection::Node& node, const Projection::Path& path, size_t at) {
+  if (at == path.size()) {
+    node.whole = true;
+    return;
+  }
+  auto& next = node.members[path[at]];
+  if (next == nullptr) next = std::make_unique<Projection::Node>();
+  Add(*next, path, at + 1);
+  if (path[at] != "*") return;
+  for (auto& [key, member] : node.members) {
+    if (key != "*") Add(*member, path, at + 1);
+  }
+}
+
+}  // namespace
+
+Projection::Projection(const std::vector<Path>& paths) : paths_(paths) {
+  // Those that name their keys come first, so that Add meets them when "*" comes.
+  std::stable_sort(paths_.begin(), paths_.end(), [](const Path& a, const Path& b) {
+    return std::count(a.begin(), a.end(), "*") < std::count(b.begin(), b.end(), "*");
+  });
+  for (const Path& path : paths_) Add(root_, path, 0);
+}
+
+const Projection::Node* Projection::Node::Step(std::string_view key) const {
+  auto found = members.find(key);
+  if (found == members.end()) found = members.find("*");
+  return found == members.end() ? nullptr : found->second.get();
+}
+
+Projection Projection::Below(const Path& above, const std::vector<Path>& besides) const {
+  std::vector<Path> paths = besides;
+  for (const Path& path : paths_) {
+    Path longer = above;
+    longer.insert(longer.end(), path.begin(), path.end());
+    paths.push_back(std::move(longer));
+  }
+  return Projection(paths);
+}
+
 namespace {
 
 static_assert(Text::kPadding >= simdjson::SIMDJSON_PADDING);
@@ -184,6 +229,15 @@ tl::expected<Json, Issue> Decode(std::string_view text, const Limits& limits) {
   const auto root = decoder.Decode(text);
   if (!root) return tl::unexpected(root.error());
   return TreeOf(**root);
+}
+
+Positions Locate(std::string_view text) {
+  constexpr size_t kAny = std::numeric_limits<size_t>::max();
+  constexpr size_t kMaxDepth = 1000;  // far beyond what Decode takes; every level costs memory
+  Positions places;
+  // The text was accepted before, so a fault can only mean that a caller passed another one.
+  (void)internal::Scan(text, Limits{kAny, kMaxDepth, kAny}, &places);
+  return places;
 }
 
 }  // namespace mindgate::json

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/text.h"
-#include "json/json.h"
+#include "json/value.h"
 
 namespace mindgate::json::internal {
 namespace {

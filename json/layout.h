@@ -6,9 +6,7 @@
 #include <string_view>
 
 #include "json/arena.h"
-#include "json/limits.h"
-#include "json/projection.h"
-#include "json/row_stack.h"
+#include "json/decode.h"
 #include "json/value.h"
 
 namespace simdjson::internal {

@@ -1,11 +1,15 @@
 #pragma once
 
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "json/json.h"
+#include "base/result.h"
+#include "json/arena.h"
 #include "json/value.h"
 
 namespace mindgate::json {
@@ -39,5 +43,44 @@ const Value* Resolve(const Value& root, std::string_view pointer);
 // unchanged.
 std::string FieldPath(const Json& root, std::string_view pointer);
 std::string FieldPath(const Value& root, std::string_view pointer);
+
+// One RFC 6902 operation of mindgate's own patches: `add` (a member that is absent or null, or a
+// list item with the last token "-") or `replace`; never a negative index, which crashes one Go
+// implementation. Path and value are borrowed.
+struct Operation {
+  enum class Kind : uint8_t { kAdd, kReplace };
+  Kind kind = Kind::kAdd;
+  std::string_view path;
+  Value value;
+};
+
+// Operations with the memory of their paths and values, which copies share.
+class Patch {
+ public:
+  Patch() = default;
+  // What `operations` borrow is in `memory`.
+  Patch(std::vector<Operation> operations, std::shared_ptr<const Arena> memory)
+      : operations_(std::move(operations)), memory_(std::move(memory)) {}
+
+  bool empty() const { return operations_.empty(); }
+  size_t size() const { return operations_.size(); }
+  const Operation* data() const { return operations_.data(); }
+  const Operation* begin() const { return data(); }
+  const Operation* end() const { return data() + size(); }
+
+ private:
+  std::vector<Operation> operations_;
+  std::shared_ptr<const Arena> memory_;
+};
+
+// The RFC 6902 document: [{"op":"add","path":"...","value":...}], [] for no operation.
+Json ToJsonPatch(std::span<const Operation> operations);
+std::string PatchText(std::span<const Operation> operations);
+
+// `value` with the operations done. What they change is laid out in `arena`, with every row on the
+// way to it, each once; all else is shared with `value`, nothing with the operations. The
+// operations are independent of each other: no path is part of another one, and the parents of all
+// of them are in `value`. An error names the path.
+Result<Value> ApplyPatch(const Value& value, std::span<const Operation> operations, Arena& arena);
 
 }  // namespace mindgate::json

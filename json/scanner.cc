@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "base/text.h"
-#include "json/numbers.h"
-#include "json/text_places.h"
+#include "json/issues.h"
+#include "json/scalars.h"
 
 namespace mindgate::json::internal {
 namespace {

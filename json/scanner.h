@@ -3,10 +3,8 @@
 #include <optional>
 #include <string_view>
 
+#include "json/decode.h"
 #include "json/issues.h"
-#include "json/limits.h"
-#include "json/outline.h"
-#include "json/positions.h"
 
 namespace mindgate::json::internal {
 

@@ -6,10 +6,9 @@
 #include <tl/expected.hpp>
 #include <vector>
 
+#include "json/decode.h"
 #include "json/issues.h"
-#include "json/json.h"
-#include "json/limits.h"
-#include "json/positions.h"
+#include "json/value.h"
 
 namespace mindgate::json {
 

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "base/text.h"
+#include "json/issues.h"
 #include "json/scanner.h"
-#include "json/text_places.h"
 
 namespace mindgate::json::internal {
 namespace {

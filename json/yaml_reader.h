@@ -7,9 +7,9 @@
 #include <tl/expected.hpp>
 #include <vector>
 
+#include "json/decode.h"
 #include "json/issues.h"
-#include "json/limits.h"
-#include "json/yaml_scalar.h"
+#include "json/scalars.h"
 
 namespace mindgate::json::internal {
 

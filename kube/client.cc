@@ -6,10 +6,7 @@
 #include "base/text.h"
 #include "json/decode.h"
 #include "json/value.h"
-#include "kube/line_splitter.h"
-#include "kube/list_text.h"
-#include "kube/page_size.h"
-#include "kube/understood.h"
+#include "kube/answers.h"
 
 namespace mindgate::kube {
 namespace {

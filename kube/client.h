@@ -11,13 +11,10 @@
 #include <vector>
 
 #include "json/decode.h"
-#include "json/json.h"
-#include "json/projection.h"
 #include "json/value.h"
 #include "kube/fault.h"
 #include "kube/resource.h"
 #include "kube/transport.h"
-#include "kube/wait.h"
 
 namespace mindgate::kube {
 
@@ -121,7 +118,7 @@ class Client {
 
   Answer<Json> Get(const Resource& resource, std::string_view ns, std::string_view name,
                    const std::stop_token& stop = {});
-  // Of the object only what `fields` name, as far as it is understood (kube/understood.h), and who
+  // Of the object only what `fields` name, as far as it is understood (kube/answers.h), and who
   // it is: its kind and WithIdentity. This is the read for objects that tenants write. kTooLarge
   // when that takes more than ClientOptions::kept_bytes, kGarbage when the answer is another object
   // or a list.

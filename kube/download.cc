@@ -1,7 +1,6 @@
-#include "kube/download.h"
-
-#include "kube/credential_files.h"
+#include "kube/access.h"
 #include "kube/curl_handles.h"
+#include "kube/transport.h"
 
 namespace mindgate::kube {
 namespace {

@@ -4,7 +4,7 @@
 #include <limits>
 #include <utility>
 
-#include "kube/times.h"
+#include "kube/events.h"
 
 namespace mindgate::kube {
 namespace {

@@ -9,8 +9,8 @@
 #include <stop_token>
 #include <string>
 
-#include "base/clock.h"
-#include "json/json.h"
+#include "base/time.h"
+#include "json/value.h"
 #include "kube/client.h"
 
 namespace mindgate::kube {

@@ -10,11 +10,10 @@
 #include <utility>
 #include <vector>
 
-#include "base/mutex.h"
 #include "base/snapshot.h"
-#include "kube/collection.h"
+#include "base/threads.h"
+#include "kube/answers.h"
 #include "kube/reflector.h"
-#include "kube/understood.h"
 
 namespace mindgate::kube {
 
@@ -33,7 +32,7 @@ class Informer {
   struct Options {
     Selection selection;
     // What to keep of an object that holds only the selection's fields, and of those what is
-    // understood (kube/understood.h); nothing: the object does not belong in the collection.
+    // understood (kube/answers.h); nothing: the object does not belong in the collection.
     std::function<std::optional<T>(const Value& object)> project;
     // What stands for an object of which only the metadata is known, because the rest is larger
     // than ClientOptions::object_bytes; nothing as in `project`. Null: the collection is not

@@ -3,6 +3,9 @@
 #include <string>
 #include <string_view>
 
+#include "base/result.h"
+#include "json/value.h"
+
 namespace mindgate::kube {
 
 // One collection of an API, as its paths name it.
@@ -62,5 +65,13 @@ inline const Resource kServingRuntimes{"ome.io", "v1beta1", "servingruntimes", "
 inline const Resource kClusterServingRuntimes{"ome.io", "v1beta1", "clusterservingruntimes",
                                               "ClusterServingRuntime", false};
 }  // namespace resources
+
+// A label selector as kubectl's -l takes it, as the LabelSelector of an object: "a=b", "a!=b",
+// "a in (b,c)", "a notin (b)", "a", "!a", several with commas between them. The message says what
+// is wrong, without the whole text.
+Result<json::Json> ParseLabelSelector(std::string_view text);
+
+// Kubernetes' LabelSelector; null selects everything.
+bool Selects(const json::Json* selector, const json::Json* labels);
 
 }  // namespace mindgate::kube

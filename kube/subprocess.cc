@@ -12,7 +12,6 @@
 #include <cerrno>
 #include <csignal>
 
-#include "base/file_descriptor.h"
 #include "base/files.h"
 
 namespace mindgate::kube {

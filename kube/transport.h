@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/result.h"
 #include "kube/access.h"
 #include "kube/fault.h"
 
@@ -67,5 +68,17 @@ struct TransportLimits {
 // method, when a kept connection turns out to be closed before a byte of the answer came.
 std::unique_ptr<Transport> MakeTransport(Access access, const std::string& user_agent,
                                          const TransportLimits& limits = {});
+
+struct DownloadLimits {
+  size_t bytes = 64 * 1024 * 1024;
+  std::chrono::milliseconds timeout{60'000};  // of the whole download
+  int redirects = 5;
+  std::string authority{};  // PEM that is trusted instead of the system's
+};
+
+// What stands at an http or https address. From https a redirect leads to https only. A proxy of
+// the environment (https_proxy) is used. The message says what failed, without the address.
+Result<std::string> Download(const std::string& url, const std::string& user_agent,
+                             const DownloadLimits& limits = {});
 
 }  // namespace mindgate::kube

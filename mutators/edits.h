@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "json/arena.h"
-#include "json/patch.h"
+#include "json/pointer.h"
 #include "schemas/workload.h"
 
 namespace mindgate::mutators {

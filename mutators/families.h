@@ -2,21 +2,21 @@
 
 #include "mutators/mutator.h"
 
-// The mutators themselves, one concern a file, and what only they share.
+// The mutators themselves, a file for each concern, and what only they share.
 namespace mindgate::mutators {
 
-void MindieLabels(const MutationContext& context, Edits& edits);     // mindie_labels.cc
+void MindieLabels(const MutationContext& context, Edits& edits);     // runtime_labels.cc
 void RuntimeLabels(const MutationContext& context, Edits& edits);    // runtime_labels.cc
-void SchedulerName(const MutationContext& context, Edits& edits);    // scheduler_name.cc
-void NpuRequests(const MutationContext& context, Edits& edits);      // npu_requests.cc
-void VisibleDevices(const MutationContext& context, Edits& edits);   // visible_devices.cc
+void SchedulerName(const MutationContext& context, Edits& edits);    // gang_scheduling.cc
+void NpuRequests(const MutationContext& context, Edits& edits);      // npus.cc
+void VisibleDevices(const MutationContext& context, Edits& edits);   // npus.cc
 void FaultScheduling(const MutationContext& context, Edits& edits);  // fault_labels.cc
 void PodRescheduling(const MutationContext& context, Edits& edits);
 void FaultRetryTimes(const MutationContext& context, Edits& edits);
-void MinAvailable(const MutationContext& context, Edits& edits);   // min_available.cc
+void MinAvailable(const MutationContext& context, Edits& edits);   // gang_scheduling.cc
 void RecoverPolicy(const MutationContext& context, Edits& edits);  // recovery.cc
 void RestartPolicy(const MutationContext& context, Edits& edits);
-void ScalingGate(const MutationContext& context, Edits& edits);  // scaling_gate.cc
+void ScalingGate(const MutationContext& context, Edits& edits);  // recovery.cc
 
 // Whether anything outside the templates of a job (its metadata, its spec.schedulerName) may be
 // written: with MayEdit of any of its templates.
@@ -32,7 +32,7 @@ bool IsGated(const MutationContext& context, const Edits& edits,
              const schemas::PodTemplateView& pod);
 
 // Whether the pods of the group live on independently, so that only the faulty one needs to move;
-// pods with a common rank table do not (pod_limit.cc).
+// pods with a common rank table do not (recovery.cc).
 bool HasIndependentPods(const schemas::WorkloadView& view, const schemas::PodGroupView& group);
 // Kinds that know nothing of NPUs: there, fault-scheduling without pod-rescheduling is a choice.
 bool IsPlain(const schemas::WorkloadView& view);

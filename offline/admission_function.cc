@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "admission/policy_files.h"
+#include "admission/config_files.h"
 #include "base/text.h"
 #include "json/pointer.h"
 #include "json/value.h"

@@ -9,8 +9,6 @@
 
 #include "json/decode.h"
 #include "json/issues.h"
-#include "json/json.h"
-#include "json/positions.h"
 #include "json/value.h"
 #include "offline/inputs.h"
 #include "schemas/request.h"

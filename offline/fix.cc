@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "json/pointer.h"
-#include "offline/checked_edits.h"
-#include "offline/columns.h"
+#include "offline/report.h"
+#include "offline/text_edits.h"
 
 namespace mindgate::offline {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "json/issues.h"
-#include "json/json.h"
+#include "json/value.h"
 #include "offline/evaluate.h"
 #include "offline/report.h"
 

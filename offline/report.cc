@@ -3,15 +3,57 @@
 #include <algorithm>
 #include <filesystem>
 #include <initializer_list>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
-#include "offline/columns.h"
-#include "schemas/config_load.h"
+#include "json/pointer.h"
+#include "schemas/config.h"
 
 namespace mindgate::offline {
+namespace {
+
+// A look-up counts at most this many bytes twice, however long the line is.
+constexpr size_t kBlock = 1024;
+
+// Whether a character of UTF-8 begins with the byte.
+bool BeginsCharacter(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) != 0x80; }
+
+size_t CountCharacters(std::string_view text) {
+  return static_cast<size_t>(std::count_if(text.begin(), text.end(), BeginsCharacter));
+}
+
+}  // namespace
+
+Columns::Columns(std::string_view text) : text_(text), lines_({0}) {
+  for (size_t at = 0; (at = text.find('\n', at)) != std::string_view::npos;) {
+    lines_.push_back(++at);
+  }
+  if (CountCharacters(text) == text.size()) return;
+  size_t characters = 0;
+  for (size_t at = 0; at < text.size(); at += kBlock) {
+    before_.push_back(characters);
+    characters += CountCharacters(text.substr(at, kBlock));
+  }
+}
+
+json::Position Columns::InCharacters(json::Position at) const {
+  if (before_.empty() || at.line < 1 || at.column < 1) return at;
+  if (static_cast<size_t>(at.line) > lines_.size()) return at;
+  const size_t start = lines_[static_cast<size_t>(at.line) - 1];
+  const size_t offset = start + static_cast<size_t>(at.column) - 1;
+  if (offset > text_.size()) return at;
+  return {at.line, static_cast<int>(CharactersBefore(offset) - CharactersBefore(start)) + 1};
+}
+
+size_t Columns::CharactersBefore(size_t offset) const {
+  const size_t block = std::min(offset / kBlock, before_.size() - 1);
+  const size_t begin = block * kBlock;
+  return before_[block] + CountCharacters(text_.substr(begin, offset - begin));
+}
+
 namespace {
 
 // That two texts may share a hash is no matter, since Fingerprints asks for one that is not taken.
@@ -209,6 +251,106 @@ std::string FieldMessage(const ReportedFinding& finding) {
 std::string PlainPath(const std::string& file) {
   if (file.find("://") != std::string::npos) return file;  // a URL
   return std::filesystem::path(file).lexically_normal().string();
+}
+
+namespace {
+
+using OrderedJson = nlohmann::ordered_json;
+
+}  // namespace
+
+std::string Dump(const OrderedJson& value, int indent) {
+  return value.dump(indent, ' ', false, OrderedJson::error_handler_t::replace);
+}
+
+OrderedJson HeaderJson(const Decision& decision) {
+  const Document* document = decision.input.document;
+  return {{"file", decision.input.source->input.name},
+          {"document", document == nullptr ? 0 : document->number},
+          {"line", decision.Line()},
+          {"apiVersion", decision.api_version},
+          {"kind", decision.kind},
+          {"namespace", decision.ns},
+          {"name", decision.name},
+          {"operation", schemas::OperationName(decision.operation)},
+          {"outcome", admission::OutcomeName(decision.verdict.outcome)}};
+}
+
+namespace {
+
+// Where a character that only looks right is the cause.
+void AddHint(const Decision& decision, const json::Issue& issue, OrderedJson& finding) {
+  if (decision.input.source == nullptr) return;
+  const std::string hint = json::LookalikeHint(issue, decision.input.source->input.text);
+  if (!hint.empty()) finding["hint"] = hint;
+}
+
+}  // namespace
+
+OrderedJson FindingsJson(const Decision& decision) {
+  OrderedJson findings = OrderedJson::array();
+  if (const auto& fault = decision.input.fault) {
+    findings.push_back({{"rule", ""},
+                        {"name", ""},
+                        {"outcome", "error"},
+                        {"mode", "enforce"},
+                        {"field", fault->field},
+                        {"message", fault->message},
+                        {"fix", fault->hint},
+                        {"line", fault->at.line},
+                        {"column", fault->at.column}});
+    AddHint(decision, *fault, findings.back());
+  }
+  for (const policies::Finding& finding : decision.verdict.findings) {
+    const json::Position at = decision.Place(finding);
+    findings.push_back({{"rule", finding.rule == nullptr ? "" : finding.rule->id},
+                        {"name", finding.rule == nullptr ? "" : finding.rule->name},
+                        {"outcome", finding.error ? "error" : "violation"},
+                        {"mode", schemas::ModeName(finding.mode)},
+                        {"field", finding.field},
+                        {"message", finding.message},
+                        {"fix", finding.fix},
+                        {"line", at.line},
+                        {"column", at.column}});
+    AddHint(decision, {at, finding.field, "", ""}, findings.back());
+  }
+  return findings;
+}
+
+OrderedJson ChangesJson(const Decision& decision) {
+  OrderedJson changes = OrderedJson::array();
+  for (const mutators::Change& change : decision.verdict.changes) {
+    changes.push_back(
+        {{"mutator", change.mutator}, {"path", change.path}, {"reason", change.reason}});
+  }
+  return changes;
+}
+
+OrderedJson ResultsJson(const std::vector<Decision>& decisions, const Skipped& skipped,
+                        bool only_findings) {
+  OrderedJson results = OrderedJson::array();
+  for (const Decision& decision : decisions) {
+    if (only_findings && !HasFindings(decision)) continue;
+    OrderedJson result = HeaderJson(decision);
+    const json::Value* after = decision.ObjectAfter();
+    result["patch"] = OrderedJson(json::ToJsonPatch(decision.verdict.patch));
+    result["object"] = after == nullptr ? OrderedJson() : OrderedJson(json::TreeOf(*after));
+    result["changes"] = ChangesJson(decision);
+    result["findings"] = FindingsJson(decision);
+    result["warnings"] = decision.verdict.warnings;
+    if (const std::string note = decision.Note(); !note.empty()) result["note"] = note;
+    results.push_back(std::move(result));
+  }
+  return {{"results", std::move(results)}, {"summary", SummaryJson(decisions, skipped)}};
+}
+
+OrderedJson SummaryJson(const std::vector<Decision>& decisions, const Skipped& skipped) {
+  const OutcomeCounts counts = CountsOf(decisions);
+  return {{"admitted", counts.admitted},
+          {"denied", counts.denied},
+          {"errors", counts.errors},
+          {"ignored", counts.ignored},
+          {"skipped", skipped.documents + skipped.templates}};
 }
 
 }  // namespace mindgate::offline

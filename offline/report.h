@@ -1,16 +1,40 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "json/issues.h"
 #include "offline/decide.h"
 #include "policies/engine.h"
 
-// What decisions found, for outputs that list findings. All of them are made from this list.
 namespace mindgate::offline {
+
+// Columns of a text in characters, which is what editors and CI servers show; json::Position counts
+// bytes. The text must outlive it. It is read once, and a look-up costs no more than a part of a
+// line.
+class Columns {
+ public:
+  explicit Columns(std::string_view text);
+
+  // The same place with its column in characters (code points). A place that is not in the text, or
+  // not known, stays as it is.
+  json::Position InCharacters(json::Position at) const;
+
+ private:
+  // Characters that begin before `offset`.
+  size_t CharactersBefore(size_t offset) const;
+
+  std::string_view text_;
+  std::vector<size_t> lines_;   // where each line begins
+  std::vector<size_t> before_;  // characters before each block; empty when all is ASCII
+};
+
+// What decisions found, for outputs that list findings. All of them are made from this list.
 
 // What a finding means for its object, the mildest first.
 enum class FindingLevel : uint8_t { kAudit, kNote, kWarning, kDenied, kError };
@@ -114,5 +138,24 @@ std::string FieldMessage(const ReportedFinding& finding);
 
 // The file as programs name it that know a repository: without "./" and "dir/..".
 std::string PlainPath(const std::string& file);
+
+// Serializes all JSON output. Bytes that are not UTF-8 (in file names) are replaced.
+std::string Dump(const nlohmann::ordered_json& value, int indent = 2);
+
+// file, document, line, apiVersion, kind, namespace, name, operation, outcome.
+nlohmann::ordered_json HeaderJson(const Decision& decision);
+
+// The findings of a decision; the fault of an invalid input is one too.
+nlohmann::ordered_json FindingsJson(const Decision& decision);
+
+nlohmann::ordered_json ChangesJson(const Decision& decision);
+
+// The one object that `apply -o json` prints. With `only_findings`, objects without findings are
+// left out of its results, but not out of its summary.
+nlohmann::ordered_json ResultsJson(const std::vector<Decision>& decisions, const Skipped& skipped,
+                                   bool only_findings = false);
+
+// {"admitted": 0, "denied": 0, "errors": 0, "ignored": 0, "skipped": 0}
+nlohmann::ordered_json SummaryJson(const std::vector<Decision>& decisions, const Skipped& skipped);
 
 }  // namespace mindgate::offline

@@ -6,12 +6,14 @@
 #include <string_view>
 #include <vector>
 
-#include "json/json.h"
-#include "json/outline.h"
+#include "json/issues.h"
+#include "json/value.h"
+#include "offline/documents.h"
+
+namespace mindgate::offline {
 
 // Changes of values made in the text of their document: only the bytes that must change do, so that
 // comments, order, quotes and anchors stay.
-namespace mindgate::offline {
 
 // The value that shall be at `pointer` of the document (RFC 6901): instead of a scalar, of null or
 // of an empty object or list, as a new member of an object, or with the last token "-" as a new
@@ -59,5 +61,22 @@ std::string EditText(const TextEdit& edit);
 
 // The text with the splices made, in any order. Those that overlap another one are left out.
 std::string Spliced(std::string_view text, std::vector<Splice> splices);
+
+// An edit of one document of a source.
+struct DocumentEdit {
+  size_t document = 0;  // its place in Source::documents
+  TextEdit edit;
+};
+
+struct EditedText {
+  std::string text;
+  std::vector<size_t> done;          // numbers of the edits that were made
+  std::vector<RefusedEdit> refused;  // all others
+};
+
+// The text of a source with the edits, of which those of one document are independent of each
+// other. Each is made only when the new text, decoded, has in all its documents what was intended,
+// and nothing else changed; those that spoil it are refused. None of the documents has a fault.
+EditedText Edited(const Source& source, const std::vector<DocumentEdit>& edits);
 
 }  // namespace mindgate::offline

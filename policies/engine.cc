@@ -5,8 +5,8 @@
 
 #include "base/text.h"
 #include "json/pointer.h"
-#include "policies/chip_table.h"
 #include "policies/families.h"
+#include "policies/lookups.h"
 #include "policies/places.h"
 #include "policies/site/facts.h"
 #include "policies/site/site_policies.h"

@@ -17,46 +17,46 @@ namespace mindgate::policies::common {
 Family StructureRules();        // structure.cc
 Family SchedulerRules();        // scheduler.cc
 Family PodRules();              // pods.cc
-Family GracePeriodRules();      // grace_period.cc
+Family GracePeriodRules();      // recovery.cc
 Family FaultValueRules();       // fault_values.cc
 Family RecoveryRules();         // recovery.cc
 Family FaultPlacementRules();   // fault_placement.cc
-Family MinAvailableRules();     // min_available.cc
+Family MinAvailableRules();     // gang_size.cc
 Family GangStartRules();        // gang_start.cc
 Family ScaledPodRules();        // scaled_pods.cc
-Family FieldRules();            // fields.cc
-Family IsolationRules();        // isolation.cc
-Family RankTableWiringRules();  // rank_table_wiring.cc
-Family ServiceNameRules();      // service_names.cc
-Family AutoscalingRules();      // autoscaling.cc
+Family FieldRules();            // structure.cc
+Family IsolationRules();        // pods.cc
+Family RankTableWiringRules();  // object_names.cc
+Family ServiceNameRules();      // object_names.cc
+Family AutoscalingRules();      // gang_size.cc
 
 }  // namespace mindgate::policies::common
 
 namespace mindgate::policies::ascendjob {
 
-Family ReplicaRules();           // replicas.cc
+Family ReplicaRules();           // ascendjob.cc
 Family RunRules();               // run.cc
 Family LifeRules();              // life.cc
 Family ScalingJobRules();        // scaling_jobs.cc
-Family ScalingConfigMapRules();  // scaling_configmap.cc
-Family ServiceRules();           // services.cc
+Family ScalingConfigMapRules();  // configmaps.cc
+Family ServiceRules();           // mindie_jobs.cc
 Family MindieJobRules();         // mindie_jobs.cc
-Family RankTableRules();         // rank_tables.cc
+Family RankTableRules();         // configmaps.cc
 
 }  // namespace mindgate::policies::ascendjob
 
 namespace mindgate::policies::chips {
 
 Family CountRules();             // counts.cc
-Family StoredRequestRules();     // stored_requests.cc
+Family StoredRequestRules();     // requests.cc
 Family PolicyRules();            // policy.cc
 Family SuperPodRules();          // super_pod.cc
-Family InferenceCardRules();     // inference_cards.cc
+Family InferenceCardRules();     // selectors.cc
 Family EnvironmentRules();       // environment.cc
 Family VirtualNpuRules();        // virtual_npu.cc
 Family SuperPodHardwareRules();  // super_pod_hardware.cc
 Family SelectorRules();          // selectors.cc
-Family ForeignRules();           // foreign.cc
+Family ForeignRules();           // requests.cc
 
 }  // namespace mindgate::policies::chips
 
@@ -86,9 +86,9 @@ Family GroupRules();  // groups.cc
 
 namespace mindgate::policies::infer_operator {
 
-Family ServiceRules();    // service.cc
+Family ServiceRules();    // infer_operator.cc
 Family RoleRules();       // role.cc
 Family NodePortRules();   // node_ports.cc
-Family GangLabelRules();  // gang_label.cc
+Family GangLabelRules();  // role.cc
 
 }  // namespace mindgate::policies::infer_operator

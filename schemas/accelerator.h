@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "schemas/config.h"
-#include "schemas/job_attributes.h"
+#include "schemas/placement.h"
 #include "schemas/workload.h"
 
 // Which handler of the NPU plugin judges a job, and what it accepts (mind-cluster:

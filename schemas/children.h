@@ -7,14 +7,16 @@
 #include <string_view>
 #include <vector>
 
-#include "schemas/autoscalers.h"
+#include "schemas/replicas.h"
+#include "schemas/request.h"
 #include "schemas/workload.h"
+
+namespace mindgate::schemas {
 
 // What the controllers of an object make of it, as far as the object shows it: rules judge it,
 // what-if plans with it, and `mindgate explain` shows it. A view says what stands in the object;
 // this says what becomes of it, in the cluster's own names, and between which bounds what is
 // applied beside it scales it. Nothing here reads a cluster.
-namespace mindgate::schemas {
 
 // Entries of spec.minResources that Volcano's plugin finds: by the first one it knows that the job
 // is one for NPUs (mind-cluster: component/ascend-for-volcano/plugin/job.go,
@@ -78,5 +80,21 @@ bool WantsRankTable(const WorkloadView& view);
 std::optional<int64_t> PodsOf(const WorkloadView& view, const PodGroupView& group);
 // How many PodGroups of one kind the object makes.
 int64_t CountOf(const WorkloadView& view, const PodGroupView& group);
+
+// One line of what becomes of an object: "4  Pod  worker  8 huawei.com/Ascend910 each, scheduler
+// volcano".
+struct ChildRow {
+  std::string count;  // "4"; empty: the object does not say
+  std::string kind;   // "PodGroup"
+  std::string name;   // of a Pod that of its template; may be empty
+  std::string facts;  // for people
+  std::string maker;  // the controller; empty with Pods and with what is applied beside
+  bool operator==(const ChildRow&) const = default;
+};
+
+// PodGroups with their Pods below, Services, rank table, autoscalers; empty for an object that
+// makes no pods. The arguments are those of ChildrenOf.
+std::vector<ChildRow> ChildRowsOf(const WorkloadView& view, const ObjectLookup* objects = nullptr,
+                                  std::string_view ns = {});
 
 }  // namespace mindgate::schemas

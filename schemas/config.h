@@ -4,15 +4,19 @@
 #include <chrono>
 #include <map>
 #include <memory>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <set>
 #include <string>
 #include <string_view>
+#include <tl/expected.hpp>
 #include <vector>
 
 #include "base/time.h"
-#include "schemas/foreign.h"
+#include "json/issues.h"
+#include "json/value.h"
 #include "schemas/kinds.h"
+#include "schemas/npu.h"
 #include "schemas/site_kinds.h"
 #include "schemas/versions.h"
 
@@ -182,5 +186,37 @@ struct Config {
 
 // True when `pattern` (exact, or a prefix with a trailing '*') matches.
 bool MatchesPattern(std::string_view pattern, std::string_view text);
+
+// What mindgate.yaml may name but this folder does not know: the rules and mutators of the folders
+// above it. Views of constants.
+struct KnownNames {
+  struct Name {
+    std::string_view name;     // kebab-case
+    std::string_view id;       // of a rule, "MG001"; empty for a mutator
+    std::string_view summary;  // one sentence
+  };
+  std::vector<Name> rules;
+  std::vector<Name> mutators;
+};
+
+// mindgate.yaml to a Config whose generation is a hash of the text, or every fault of the text at
+// once, each with its place. An empty text, and one of comments only, gives the defaults. Never
+// throws; safe from many threads. Reading is exact, not lenient: whatever would have no effect
+// (an unknown key, a rule set twice, an override that an earlier one hides) is a fault. `warnings`
+// gets what a sound text should write differently (a duration without a unit).
+tl::expected<Config, json::Issues> LoadConfig(std::string_view text, const KnownNames& known,
+                                              json::Issues* warnings = nullptr);
+
+// FNV-1a, 64 bits, as 16 hex digits. Tells texts apart that people write; no defence against
+// forgery.
+std::string HashText(std::string_view text);
+
+// The JSON Schema (draft 7) of mindgate.yaml: the description of every key is its documentation.
+// Keys are in the order in which people read them.
+nlohmann::ordered_json ConfigSchema(const KnownNames& known);
+
+// A mindgate.yaml that spells out every default, with the schema's descriptions as comments.
+// Loading it gives Config().
+std::string DefaultConfigFile(const KnownNames& known);
 
 }  // namespace mindgate::schemas

@@ -6,8 +6,8 @@
 
 #include "base/text.h"
 #include "base/time.h"
-#include "schemas/all_kinds.h"
 #include "schemas/names.h"
+#include "schemas/site_kinds.h"
 
 namespace mindgate::schemas {
 namespace {

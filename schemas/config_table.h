@@ -1,7 +1,6 @@
 #pragma once
 
 #include "schemas/config.h"
-#include "schemas/config_load.h"
 #include "schemas/field_types.h"
 #include "schemas/site_kinds.h"
 

@@ -1,11 +1,15 @@
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string_view>
+
+namespace mindgate::schemas {
 
 // The words of the field: labels, annotations, resources and variables that MindCluster, Volcano,
 // OME and AIBrix compare literally. A comment says who reads it where the name alone does not.
-namespace mindgate::schemas {
 
 // Fault handling, read by the NPU plugin of volcano-scheduler from the labels of a PodGroup and all
 // its pods (mind-cluster: component/ascend-for-volcano/internal/rescheduling).
@@ -132,5 +136,71 @@ inline constexpr std::string_view kWatcherReporter = "mindgate.io/watcher";
 
 // The NodePort of the coordinator in MindIE Motor's samples.
 inline constexpr int64_t kMindieNodePort = 31015;
+
+// The labels and annotations that MindCluster reads of what users write: one row each, from which
+// come the rule about misspelled and misplaced keys, `mindgate explain KEY`, the page docs/keys.md,
+// and what scripts/upstream-facts compares with a checkout of mind-cluster.
+
+enum class KeyWhere : uint8_t { kLabel, kAnnotation };
+
+std::string_view KeyWhereName(KeyWhere where);  // "label", "annotation"
+
+// How a key is found that resembles this one.
+struct KeyNearMiss {
+  // This many typos are taken for the same word; a negative number: it is not guessed at, not even
+  // when it stands in the wrong map.
+  int typos = -1;
+  bool needs_prefix = false;  // too common a word without its domain
+  bool of_job = false;        // only an AscendJob's operator reads it
+  bool only_moved = false;    // too common a word to guess at: only as it is, in the wrong map
+};
+
+struct KeyFact {
+  std::string_view key;
+  KeyWhere where;
+  std::string_view place;   // on which objects it is read, for people
+  std::string_view values;  // that are understood, and what all others mean
+  std::string_view reader;  // component and package of mind-cluster, below component/
+  std::string_view effect;  // one sentence without its full stop
+  KeyNearMiss near{};
+};
+
+// By key.
+std::span<const KeyFact> KeyFacts();
+// Null pointer when MindCluster reads no such key.
+const KeyFact* KeyNamed(std::string_view key);
+
+// Whether the key of a label or annotation was meant to be another one.
+
+struct SplitKey {
+  std::string_view prefix;  // without the slash
+  std::string_view name;
+};
+SplitKey SplitOf(std::string_view key);
+
+// A key of somebody else's domain is theirs: only those without a prefix, or with one that nearly
+// is huawei.com, may be meant for MindCluster.
+bool IsMindClusterKey(const SplitKey& key);
+
+// Letters and digits only, in lower case, so that "fault_Scheduling" is fault-scheduling.
+class NormalizedKey {
+ public:
+  static constexpr size_t kMax = 40;  // bytes of a name; none of ours is longer
+
+  // Of a name of at most kMax bytes.
+  explicit NormalizedKey(std::string_view name);
+
+  bool Resembles(const NormalizedKey& other, int typos) const;
+
+ private:
+  std::string_view text() const { return {text_.data(), size_}; }
+
+  std::array<char, kMax> text_{};
+  size_t size_ = 0;
+  uint64_t letters_ = 0;  // which occur: rules most pairs out without comparing them
+};
+
+// Bounds what an object with 100,000 labels may cost; real ones have a few dozen.
+inline constexpr size_t kMaxComparedKeys = 4096;
 
 }  // namespace mindgate::schemas

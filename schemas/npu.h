@@ -8,16 +8,51 @@
 
 #include "json/arena.h"
 #include "json/value.h"
-#include "schemas/foreign.h"
 
 namespace mindgate::schemas {
+
+// NPUs that another product than MindCluster hands out, and how a pod shows it. mindgate leaves
+// such pods alone: what it writes would break them, and what it knows is not true of them.
+
+struct ForeignSign {
+  enum class Where : uint8_t {
+    kScheduler,   // schedulerName
+    kAnnotation,  // of the pod
+    kAmount,      // the end of a resource name: a share of the chips of the resource before it
+    kResource,    // a resource name, without huawei.com/
+    kClaim,       // a word in the names of a resource claim
+  };
+  Where where;
+  std::string_view text;
+  std::string_view owner;  // whose it is; empty: the site lists the name in mindgate.yaml
+  std::string_view ours;   // of kResource: the name under which MindCluster serves the chips
+};
+
+// One row a sign, from the surest to the least sure.
+std::span<const ForeignSign> ForeignSigns();
+
+// The sign in the name of a resource; null pointer when nobody else is known to use the name.
+const ForeignSign* SignOfResource(std::string_view resource);
+// The sign of that kind and text; null pointer when it is none.
+const ForeignSign* SignOf(ForeignSign::Where where, std::string_view text);
+// The sign of a resource that the site has given away (NpuResourceRow).
+const ForeignSign* SignOfSite();
+
+enum class NpuServer : uint8_t { kMindCluster, kOther };
+
+// A resource name that a site serves although MindCluster does not use it.
+struct NpuResourceRow {
+  std::string name;
+  NpuServer served_by = NpuServer::kMindCluster;
+  bool operator==(const NpuResourceRow&) const = default;
+};
 
 // What a `huawei.com/*` resource name stands for (mind-cluster: component/ascend-common/api).
 enum class NpuResource {
   kWholeCard,    // Ascend910, Ascend910 successors under "npu", Ascend310P, Ascend310
   kStaticVnpu,   // Ascend910-4c, Ascend310P-2c.1cpu, ...: a slice made beforehand
   kDynamicVnpu,  // npu-core: the scheduler cuts a slice
-  kForeign,      // another product hands it out (schemas/foreign.h)
+  kForeign,      // another product hands it out (schemas/npu.h)
   kMisspelled,   // resembles one of these, but no device plugin offers it
   kOther,        // any other huawei.com/ name: an RDMA device, a variant of a card, not an NPU
 };

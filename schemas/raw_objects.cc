@@ -1,10 +1,14 @@
 #include "schemas/raw_objects.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <utility>
 #include <vector>
 
+#include "base/text.h"
+#include "json/decode.h"
 #include "json/pointer.h"
+#include "json/value.h"
 #include "schemas/names.h"
 #include "schemas/npu.h"
 
@@ -82,6 +86,69 @@ std::optional<std::string> FindNpuPods(const Value& object) {
     }
   }
   return std::nullopt;
+}
+
+namespace {
+
+constexpr std::string_view kStatus = "status";
+
+void ReadContent(std::string_view text, RankTable& table) {
+  const auto fault = [&table](std::string message, bool beyond_limit) {
+    table.fault = json::Issue{{1, 1}, "", std::move(message), "", beyond_limit};
+  };
+  if (text.size() > kMaxRankTable) {
+    fault("it has " + std::to_string(text.size()) + " bytes, more than the " +
+              std::to_string(kMaxRankTable) + " that a ConfigMap can hold",
+          true);
+    return;
+  }
+  // It has an entry for each device of the job, of which nothing is asked here.
+  static const json::Projection kept({{std::string(kStatus)}});
+  json::Decoder decoder;
+  const auto content = decoder.Decode(text, kept);
+  if (!content) {
+    table.fault = content.error();
+    return;
+  }
+  const Value& root = **content;
+  if (!root.is_object()) {
+    fault("expected an object, found type " + std::string(json::TypeName(root)), false);
+    return;
+  }
+  if (const auto status = json::FindString(root, kStatus)) table.status = *status;
+}
+
+}  // namespace
+
+std::optional<RankTable> ReadRankTable(const Value& config_map) {
+  const Value* metadata = json::Find(config_map, "metadata");
+  const auto name = json::FindString(metadata, "name").value_or("");
+  if (!name.starts_with(kRankTablePrefix)) return std::nullopt;
+  RankTable table;
+  table.job_name = name.substr(kRankTablePrefix.size());
+  const Value* labels = json::Find(metadata, "labels");
+  table.job_id = json::Find(labels, kJobId);
+  table.consumer = json::Find(labels, kRankTableConsumer);
+  table.ring_controller = json::Find(labels, kRingController);
+  table.standalone = json::Find(labels, kDeployServerStandalone);
+  table.distributed = json::Find(labels, kDeployServerDistributed);
+  table.content = json::Find(json::Find(config_map, "data"), kRankTableKey);
+  if (const auto text = json::AsString(table.content)) ReadContent(*text, table);
+  return table;
+}
+
+std::vector<std::string> OpenWebhooks(const json::Json& configuration) {
+  const std::string listed = json::TextAt(configuration, {"metadata", "annotations", kFailClosed});
+  const auto names = Split(listed, ',');
+  std::vector<std::string> open;
+  const json::Json* webhooks = json::Find(configuration, "webhooks");
+  if (!json::IsArray(webhooks)) return open;
+  for (const json::Json& webhook : *webhooks) {
+    std::string name = json::TextAt(webhook, {"name"});
+    const bool ignores = json::TextAt(webhook, {"failurePolicy"}) == "Ignore";
+    if (ignores && std::ranges::count(names, name) > 0) open.push_back(std::move(name));
+  }
+  return open;
 }
 
 }  // namespace mindgate::schemas

@@ -9,8 +9,7 @@
 #include <vector>
 
 #include "json/issues.h"
-#include "json/json.h"
-#include "json/positions.h"
+#include "json/value.h"
 
 namespace mindgate::schemas {
 
@@ -70,5 +69,38 @@ struct Field {
     reading.Fault(path, std::move(message), std::move(hint));
   }
 };
+
+// What comments there are in JSON text, as far as anybody is told.
+struct JsonComments {
+  static constexpr size_t kMaxLines = 8;
+
+  std::optional<json::Position> first;
+  std::vector<int> lines;  // on which comments begin, each once, at most kMaxLines
+  bool more = false;       // there are some on further lines
+  // The text with spaces in the place of comments, so that every other place stays where it was.
+  // Nothing when there are none.
+  std::optional<std::string> blanked;
+};
+
+// Finds comments from "#" or "//" to the end of the line and from "/*" to "*/" outside strings.
+// JSON has none, but people copy documented samples that do; a reader that says so and reads on can
+// name the other faults too.
+JsonComments FindComments(std::string_view text);
+
+// Keys that come twice in one object of a JSON text.
+struct RepeatedKeys {
+  struct Key {
+    json::Position at;      // of the one that counts
+    std::string_view name;  // as written, a view of the text
+  };
+  std::vector<Key> keys;
+  // The text with spaces in the place of the earlier members, so that every other place stays where
+  // it was.
+  std::string blanked;
+};
+
+// Go's decoder takes the last member of a name. Finds nothing in text that is not JSON, or is
+// nested deeper than 64.
+RepeatedKeys FindRepeatedKeys(std::string_view text);
 
 }  // namespace mindgate::schemas

@@ -6,7 +6,7 @@
 #include <tl/expected.hpp>
 #include <vector>
 
-#include "json/json.h"
+#include "json/value.h"
 
 // The protocol of KRM functions, by which kustomize and kpt run programs
 // (https://github.com/kubernetes-sigs/kustomize,

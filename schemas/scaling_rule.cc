@@ -8,11 +8,9 @@
 #include "base/text.h"
 #include "json/decode.h"
 #include "json/pointer.h"
-#include "schemas/json_comments.h"
 #include "schemas/names.h"
-#include "schemas/normalized_key.h"
 #include "schemas/place.h"
-#include "schemas/repeated_keys.h"
+#include "schemas/reading.h"
 
 namespace mindgate::schemas {
 namespace {

@@ -1,21 +1,56 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <tl/expected.hpp>
 #include <utility>
 #include <vector>
 
 #include "json/value.h"
-#include "schemas/field_route.h"
 #include "schemas/kinds.h"
+
+namespace mindgate::schemas {
+
+// Where values are in the objects of a kind, as people write field paths. The routes of a kind of
+// mindgate.yaml say where its pod templates are.
+
+// "spec.workerGroupSpecs[].template": members, from an object down. `[]` behind one stands for each
+// item of its list, `{}` for each value of its map. Immutable once read.
+class FieldRoute {
+ public:
+  enum class Each : uint8_t { kOne, kItems, kValues };
+  struct Step {
+    std::string member;
+    Each each = Each::kOne;
+    bool operator==(const Step&) const = default;
+  };
+  // No API nests pod templates deeper than ten members. One list or map is enough for all of them;
+  // of more, an object of a few bytes could have any number of templates.
+  static constexpr size_t kMaxSteps = 16;
+  static constexpr size_t kMaxEach = 1;
+
+  FieldRoute() = default;
+  // The route, or what is wrong with the text: one sentence without a full stop. `may_branch`:
+  // whether it may have `[]` or `{}`.
+  static tl::expected<FieldRoute, std::string> Read(std::string_view text, bool may_branch);
+
+  bool empty() const { return steps_.empty(); }
+  const std::vector<Step>& steps() const { return steps_; }
+  std::string Text() const;
+  bool operator==(const FieldRoute&) const = default;
+
+ private:
+  std::vector<Step> steps_;
+};
 
 // The kinds of a site's own: what mindgate.yaml says under `kinds`, in the place of a row of kKinds
 // and an adapter. What a row can say follows what the operators of Ray, Kubeflow, JobSet, kthena,
-// KServe and OpenKruise do (schemas/shipped_kinds.cc names the source of each fact):
+// KServe and OpenKruise do (schemas/site_kinds.cc names the source of each fact):
 // - A template is a PodTemplateSpec, or a pod spec whose labels and annotations stand beside it
 //   (KServe), with one container of its own (KServe's `model`).
 // - Templates are at one place, in a list or in a map; its item says how many pods there are, as
@@ -25,7 +60,6 @@
 // - A member beside the template decides the restart policy (Kubeflow), and a member of the object
 //   the scheduler (kthena).
 // Cluster-scoped kinds are not among them: those that hold templates make no pods by themselves.
-namespace mindgate::schemas {
 
 // How pods of a kind are grouped, which decides what may be injected into them.
 enum class SiteGrouping : uint8_t {
@@ -128,5 +162,25 @@ struct ShippedKinds {
 std::span<const ShippedKinds> AllShippedKinds();
 // The rows of that name, in their order; empty when there are none.
 std::vector<SiteKind> ShippedKindsNamed(std::string_view name);
+
+// The rows of built-in kinds and of those of a site, for whoever goes through all of them.
+
+// The built-in ones, then those of the site, which live as long as a copy of `site`.
+inline std::vector<const KindInfo*> AllKinds(const SiteKinds& site) {
+  std::vector<const KindInfo*> all;
+  for (const KindInfo& info : kKinds) all.push_back(&info);
+  for (size_t i = 0; i < site.size(); ++i) all.push_back(&site.info(i));
+  return all;
+}
+
+// Those of a site of whose rows `keep` is true, with rows of their own.
+template <typename Keep>
+SiteKinds Only(const SiteKinds& site, Keep keep) {
+  std::vector<SiteKind> kept;
+  for (size_t i = 0; i < site.size(); ++i) {
+    if (keep(site.info(i))) kept.push_back(*site.info(i).site);
+  }
+  return SiteKinds(std::move(kept));
+}
 
 }  // namespace mindgate::schemas

@@ -16,7 +16,7 @@
 #include "schemas/npu.h"
 #include "schemas/place.h"
 #include "schemas/pod_groups.h"
-#include "schemas/rank_table.h"
+#include "schemas/raw_objects.h"
 #include "schemas/scaling_rule.h"
 #include "schemas/site_kinds.h"
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <compare>
 #include <cstdint>
 #include <functional>
@@ -8,13 +9,27 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <vector>
 
-#include "base/clock.h"
-#include "json/json.h"
+#include "base/threads.h"
+#include "base/time.h"
+#include "json/value.h"
 #include "kube/resource.h"
 #include "kube/transport.h"
+#include "simulation/scenario.h"
 
 namespace mindgate::simulation {
+
+// Time of a play, which begins at zero and moves when it is set. One thread.
+class ManualClock final : public Clock {
+ public:
+  Instant Now() const override { return Instant(now_.time_since_epoch()); }
+  Time WallNow() const override { return now_; }
+  void Set(Time now) { now_ = now; }
+
+ private:
+  Time now_{};
+};
 
 // Pods in memory, and what an API server answers to the calls that the watcher's reconcilers make
 // about them: GET, PATCH (RFC 6902, and merge patches of annotations) and DELETE of a pod, POST of
@@ -95,6 +110,46 @@ class ApiServer final : public kube::Transport {
   std::map<std::string, json::Json> objects_;  // that are no pods
   uint64_t version_ = 0;
   uint64_t made_ = 0;
+};
+
+// What the watcher did to a pod.
+struct PodAction {
+  enum class Kind : uint8_t { kDeleted, kEvicted, kMarked };
+  Kind kind = Kind::kDeleted;
+  ApiServer::PodName pod;
+  auto operator<=>(const PodAction&) const = default;
+};
+
+// The calls of the watcher, from any thread, on their way to the API server: one at a time, since
+// watches follow each change while a call is made. Some fail for a while, as `failCalls` asks; of
+// several of these the last one counts.
+class Calls final : public kube::Transport {
+ public:
+  // Both must outlive it.
+  Calls(const ManualClock& clock, ApiServer& server) : clock_(clock), server_(server) {}
+
+  void Fail(const FailCalls& calls, Time until) { failures_.push_back({calls, until}); }
+  // Those since the last call, by kind and pod: threads make calls in any order.
+  std::vector<PodAction> TakeActions();
+
+  kube::Answer<kube::HttpAnswer> Send(const kube::HttpCall& call, std::stop_token stop) override;
+  kube::Answer<kube::HttpAnswer> Stream(const kube::HttpCall& call, const Consume& consume,
+                                        std::stop_token stop) override;
+
+ private:
+  struct Failure {
+    FailCalls calls;
+    Time until{};
+  };
+
+  // Nothing: the call does not fail.
+  std::optional<kube::Answer<kube::HttpAnswer>> FailureOf(const kube::HttpCall& call) const;
+
+  const ManualClock& clock_;
+  ApiServer& server_;
+  std::vector<Failure> failures_;
+  Mutex mutex_;
+  std::vector<PodAction> actions_;
 };
 
 }  // namespace mindgate::simulation

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "faults/node_faults.h"
-#include "simulation/manual_clock.h"
+#include "simulation/api_server.h"
 #include "simulation/replica.h"
 #include "simulation/scenario.h"
 

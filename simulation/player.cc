@@ -11,15 +11,12 @@
 #include "base/time.h"
 #include "kube/resource.h"
 #include "schemas/names.h"
-#include "simulation/always.h"
 #include "simulation/expectation.h"
 #include "simulation/fault_reporters.h"
-#include "simulation/job_states.h"
 #include "simulation/recorder.h"
 #include "simulation/replica.h"
-#include "simulation/service_states.h"
 #include "simulation/world.h"
-#include "watcher/rescheduling/plugin_records.h"
+#include "watcher/rescheduling/plugin.h"
 
 namespace mindgate::simulation {
 namespace {

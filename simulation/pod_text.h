@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/time.h"
-#include "json/json.h"
+#include "json/value.h"
 #include "simulation/api_server.h"
 #include "simulation/scenario.h"
 

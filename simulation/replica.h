@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -13,23 +14,52 @@
 #include "faults/fault_store.h"
 #include "kube/client.h"
 #include "simulation/api_server.h"
-#include "simulation/calls.h"
-#include "simulation/manual_clock.h"
 #include "simulation/scenario.h"
-#include "simulation/watch_queue.h"
+#include "watcher/frame/controller.h"
 #include "watcher/frame/decision_log.h"
-#include "watcher/frame/disruption_budget.h"
 #include "watcher/frame/disruption_gate.h"
-#include "watcher/frame/reconcile_loop.h"
-#include "watcher/rescheduling/faulty_nodes.h"
-#include "watcher/rescheduling/isolation.h"
-#include "watcher/rescheduling/job_index.h"
+#include "watcher/frame/disruption_limits.h"
+#include "watcher/rescheduling/job.h"
+#include "watcher/rescheduling/nodes.h"
 #include "watcher/rescheduling/reconciler.h"
-#include "watcher/rescheduling/room.h"
+#include "watcher/scaling/instances.h"
 #include "watcher/scaling/reconciler.h"
-#include "watcher/scaling/service_index.h"
 
 namespace mindgate::simulation {
+
+// What watches report to a replica, each after a delay and no sooner than what the same watch
+// reported before.
+class WatchQueue {
+ public:
+  explicit WatchQueue(const ManualClock& clock) : clock_(clock) {}
+
+  // `watch` is one of several, by any number.
+  void Push(std::chrono::seconds delay, std::function<void()> report, int watch = 0) {
+    Time& last = last_[watch];
+    last = std::max(clock_.WallNow() + delay, last);
+    reports_.emplace(last, std::move(report));
+  }
+
+  // Delivers what is due and returns whether there was anything.
+  bool Deliver() {
+    bool any = false;
+    while (!reports_.empty() && reports_.begin()->first <= clock_.WallNow()) {
+      const auto next = reports_.extract(reports_.begin());
+      next.mapped()();
+      any = true;
+    }
+    return any;
+  }
+
+  std::optional<Time> next_due() const {
+    return reports_.empty() ? std::nullopt : std::optional(reports_.begin()->first);
+  }
+
+ private:
+  const ManualClock& clock_;
+  std::map<int, Time> last_;
+  std::multimap<Time, std::function<void()>> reports_;  // in order of coming, where the time is one
+};
 
 // A ConfigMap as `mindgate watch` keeps it.
 struct ReportMap {

@@ -14,9 +14,8 @@
 #include "faults/node_faults.h"
 #include "simulation/api_server.h"
 #include "simulation/cluster.h"
-#include "simulation/manual_clock.h"
+#include "simulation/player.h"
 #include "simulation/replica.h"
-#include "simulation/timeline.h"
 #include "watcher/scaling/instances.h"
 
 namespace mindgate::simulation {
@@ -173,7 +172,7 @@ class World {
   void NodeChanged(size_t node);
   void End(size_t place, bool at_once);
 
-  // owners.cc
+  // control_plane.cc: owners
   size_t AddPlace(size_t gang, size_t number, ApiServer::PodName name);
   void AddInstance(const InstanceSpec& spec, const std::string& base, int64_t revision);
   void AddGroup(size_t gang);
@@ -191,7 +190,7 @@ class World {
                  const std::vector<size_t>& new_ones);
   bool IsAvailable(size_t instance) const;
 
-  // scheduler.cc
+  // control_plane.cc: the scheduler
   void WaitInTurn(size_t gang, bool waits);
   bool PlaceGang(size_t gang);
   bool Refuse(size_t gang, const std::vector<size_t>& places, const PodNeeds& needs);

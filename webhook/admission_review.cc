@@ -1,6 +1,7 @@
 #include "webhook/admission_review.h"
 
 #include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
@@ -8,14 +9,34 @@
 
 #include "admission/admit.h"
 #include "base/text.h"
-#include "certs/pem.h"
-#include "http/framing.h"
+#include "certs/certificate.h"
+#include "http/request.h"
 #include "json/decode.h"
 #include "json/issues.h"
-#include "json/patch.h"
+#include "json/pointer.h"
 #include "schemas/raw_objects.h"
 
 namespace mindgate::webhook {
+namespace {
+
+// In the order of the enumeration. Retry-After as in http/response.cc; none to wait for while
+// draining, where the repeat lands on another replica.
+constexpr std::array<http::RefusalInfo, kRefusalCount> kRefusals = {{
+    {503, "queue_full", "too many reviews waiting, try again", "Retry-After: 1"},
+    {503, "draining", "shutting down, try another replica", "Retry-After: 0"},
+    {503, "not_ready", "no configuration or certificate loaded yet, try again", "Retry-After: 1"},
+    {400, "empty_body", "empty body: want an AdmissionReview", ""},
+    {400, "undecodable", "the body is not valid JSON", ""},
+    {400, "not_admission_review",
+     "want an AdmissionReview of admission.k8s.io/v1 or admission.k8s.io/v1beta1", ""},
+    {400, "no_request", "the AdmissionReview has no request", ""},
+    {400, "bad_request", "the request of the AdmissionReview is malformed", ""},
+}};
+
+}  // namespace
+
+const http::RefusalInfo& InfoOf(Refusal refusal) { return kRefusals[static_cast<size_t>(refusal)]; }
+
 namespace {
 
 using json::Json;

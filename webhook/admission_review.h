@@ -1,19 +1,84 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <tl/expected.hpp>
+#include <utility>
 #include <vector>
 
 #include "admission/admit.h"
+#include "base/threads.h"
+#include "http/response.h"
 #include "json/decode.h"
 #include "schemas/config.h"
 #include "schemas/request.h"
-#include "webhook/refusal.h"
 
 namespace mindgate::webhook {
+
+// Why a complete request gets no admission decision, beside the reasons that any server has
+// (http::Refusal). Each is one more value of the `reason` label of mindgate_webhook_rejects_total;
+// the API server shows the text of its answer to the user.
+enum class Refusal {
+  kQueueFull,
+  kDraining,
+  kNotReady,
+  // What the AdmissionReview codec finds.
+  kEmptyBody,
+  kUndecodable,
+  kNotAdmissionReview,
+  kNoRequest,
+  kBadRequest,
+};
+
+inline constexpr size_t kRefusalCount = static_cast<size_t>(Refusal::kBadRequest) + 1;
+
+const http::RefusalInfo& InfoOf(Refusal refusal);
+
+inline http::Response RefusalResponse(Refusal refusal, std::string_view detail = {}) {
+  return http::RefusalResponse(InfoOf(refusal), detail);
+}
+
+// How often each was given. Safe from many threads.
+struct RefusalCounts {
+  std::array<std::atomic<uint64_t>, kRefusalCount> counts{};
+
+  void Add(Refusal refusal) { ++counts[static_cast<size_t>(refusal)]; }
+  uint64_t Count(Refusal refusal) const { return counts[static_cast<size_t>(refusal)].load(); }
+};
+
+// Decoders that threads borrow, so that each request finds buffers that were used before. There are
+// never more than were borrowed at once. Safe from many threads.
+class DecoderPool {
+ public:
+  explicit DecoderPool(std::string_view left_out) : left_out_(left_out) {}
+
+  using Borrowed = std::unique_ptr<json::Decoder, std::function<void(json::Decoder*)>>;
+
+  // Goes back when the caller lets go; the pool outlives that.
+  Borrowed Borrow() {
+    const auto give_back = [this](json::Decoder* decoder) {
+      decoder->Release();
+      const MutexLock lock(mutex_);
+      idle_.emplace_back(decoder);
+    };
+    const MutexLock lock(mutex_);
+    if (idle_.empty()) return {new json::Decoder({}, left_out_), give_back};
+    std::unique_ptr<json::Decoder> decoder = std::move(idle_.back());
+    idle_.pop_back();
+    return {decoder.release(), give_back};
+  }
+
+ private:
+  const std::string_view left_out_;
+  Mutex mutex_;
+  std::vector<std::unique_ptr<json::Decoder>> idle_ GUARDED_BY(mutex_);
+};
 
 // Which webhook was called. A mutating one only mutates and a validating one only judges: the API
 // server refuses a patch from the latter, and shows the object after all mutation to it. One of

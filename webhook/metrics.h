@@ -11,10 +11,9 @@
 
 #include "admission/admit.h"
 #include "base/version.h"
-#include "http/byte_budget.h"
-#include "http/layer_stats.h"
+#include "http/connection.h"
+#include "http/response.h"
 #include "webhook/admission_review.h"
-#include "webhook/refusal.h"
 
 namespace mindgate::webhook {
 

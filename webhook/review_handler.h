@@ -1,19 +1,70 @@
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <string>
+#include <string_view>
+#include <vector>
 
-#include "http/byte_budget.h"
-#include "http/framing.h"
-#include "http/layer_stats.h"
+#include "base/threads.h"
+#include "base/time.h"
+#include "http/connection.h"
+#include "http/request.h"
 #include "http/response.h"
-#include "webhook/decoder_pool.h"
+#include "webhook/admission_review.h"
 #include "webhook/metrics.h"
-#include "webhook/refusal.h"
-#include "webhook/server_options.h"
-#include "webhook/watchdog.h"
+#include "webhook/server.h"
 
 namespace mindgate::webhook {
+
+// Knows the decisions under way, so that one that does not end is noticed. Safe from many threads.
+class Watchdog {
+ public:
+  explicit Watchdog(const Clock& clock) : clock_(clock) {}
+
+  // One decision, from its first moment to its last; allocates nothing.
+  class Decision {
+   public:
+    // Both outlive it.
+    Decision(Watchdog& watchdog, const Review& review);
+    Decision(const Decision&) = delete;
+    Decision& operator=(const Decision&) = delete;
+    ~Decision();
+
+   private:
+    friend class Watchdog;
+    Watchdog& watchdog_;
+    const Review& review_;
+    const Clock::Instant since_;
+    // Guarded by the watchdog's mutex, which clang cannot follow along the list.
+    bool told_ = false;
+    Decision* before_ = nullptr;
+    Decision* after_ = nullptr;
+  };
+
+  struct Overdue {
+    std::string kind;
+    std::string about;  // "Deployment team-a/llm"
+    std::string uid;
+    std::chrono::milliseconds taken{0};
+    bool first = false;  // nobody has been told of it
+  };
+  // Decisions that have taken `limit` or longer. `tell` marks them as told.
+  std::vector<Overdue> Longer(std::chrono::milliseconds limit, bool tell = false);
+
+ private:
+  const Clock& clock_;
+  Mutex mutex_;
+  Decision* first_ GUARDED_BY(mutex_) = nullptr;
+};
+
+// "Deployment team-a/llm", cut to what a line of the log may hold.
+std::string About(const Review& review);
+
+// The longest name that Kubernetes has, about. Nobody else's text makes a line of the log long.
+inline constexpr size_t kMaxLogged = 256;
+
+inline std::string_view ForLog(std::string_view text) { return text.substr(0, kMaxLogged); }
 
 // One answer to a review: decode, decide, encode, with counts and one line in the log. Safe from
 // many threads.

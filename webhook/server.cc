@@ -7,17 +7,127 @@
 #include <atomic>
 #include <cerrno>
 #include <optional>
+#include <string>
 #include <utility>
 
+#include "base/text.h"
+#include "base/threads.h"
+#include "certs/serving_files.h"
 #include "http/front_end.h"
-#include "http/probe_port.h"
-#include "http/router.h"
+#include "http/request.h"
 #include "webhook/metrics.h"
-#include "webhook/place.h"
 #include "webhook/review_handler.h"
-#include "webhook/work_pool.h"
 
 namespace mindgate::webhook {
+
+Place PlaceOf(size_t body_bytes, const http::Arrival& arrival, size_t max_inline_bytes) {
+  const bool small = body_bytes <= max_inline_bytes && max_inline_bytes > 0;
+  const bool turn_is_over = arrival.others_wait && arrival.busy >= kMaxTurn;
+  return small && !turn_is_over ? Place::kLoop : Place::kPool;
+}
+
+WorkPool::WorkPool(size_t threads, size_t capacity, std::function<void(Job)> work)
+    : capacity_(capacity), work_(std::move(work)) {
+  for (size_t i = 0; i < threads; ++i) {
+    threads_.push_back(StartThread("work-" + std::to_string(i), [this] { Loop(); }));
+  }
+}
+
+WorkPool::~WorkPool() { Stop(); }
+
+bool WorkPool::TryPush(Job job) {
+  {
+    const MutexLock lock(mutex_);
+    if (stopped_ || jobs_.size() >= capacity_) return false;
+    jobs_.push_back(std::move(job));
+  }
+  ready_.NotifyOne();
+  return true;
+}
+
+void WorkPool::Stop() {
+  {
+    const MutexLock lock(mutex_);
+    stopped_ = true;
+    jobs_.clear();
+  }
+  ready_.NotifyAll();
+  threads_.clear();
+}
+
+size_t WorkPool::waiting() const {
+  const MutexLock lock(mutex_);
+  return jobs_.size();
+}
+
+void WorkPool::Loop() {
+  MutexLock lock(mutex_);
+  while (true) {
+    ready_.Wait(lock, [this]() REQUIRES(mutex_) { return stopped_ || !jobs_.empty(); });
+    if (stopped_) return;
+    Job job = std::move(jobs_.front());
+    jobs_.pop_front();
+    lock.Unlock();
+    work_(std::move(job));
+    lock.Lock();
+  }
+}
+
+namespace {
+
+// The newest attempt to load something: "", or what is wrong with it. One line, or with `all` as
+// many as it has, set off from those of the next check.
+std::string Fault(const ReloadStatus& status, bool all) {
+  if (status.error.empty()) return "";
+  std::string text = "; refused: ";
+  for (const char c : Trim(status.error)) {
+    if (c == '\n' && !all) break;
+    text += c;
+    if (c == '\n') text += "    ";
+  }
+  return text;
+}
+
+}  // namespace
+
+http::Response Readiness(const ServerInputs& inputs, const std::string& hangs, bool draining,
+                         bool verbose) {
+  const auto config = inputs.config.Get();
+  const auto tls = inputs.tls.Get();
+  const bool ready = config != nullptr && tls != nullptr && hangs.empty() && !draining;
+  std::string text;
+  if (verbose || !ready) {
+    const auto check = [&text](bool good, std::string_view name, const std::string& detail) {
+      text += good ? "[+]" : "[-]";
+      text += name;
+      text += good ? " ok" : " failed";
+      text += (detail.empty() ? "" : ": ") + detail + "\n";
+    };
+    check(config != nullptr, "configuration",
+          (config == nullptr ? "none loaded yet" : "generation " + config->generation) +
+              Fault(inputs.config_status(), verbose));
+    check(
+        tls != nullptr, "certificate",
+        (tls == nullptr ? "none loaded yet"
+                        : "expires " + FormatTime(certs::ExpiryOf(*tls).serving.value_or(Time()))) +
+            Fault(inputs.certificate_status(), verbose));
+    // Never a reason to be not ready: without it, decisions rest on what objects say themselves.
+    if (const std::string objects = inputs.objects_status(); !objects.empty()) {
+      text += "[ ]lookups " + objects + "\n";
+    }
+    check(hangs.empty(), "decisions", hangs);
+    check(!draining, "serving", draining ? "shutting down" : "");
+  }
+  text += ready ? "ok\n" : "not ready\n";
+  return http::PlainText(ready ? 200 : 503, std::move(text));
+}
+
+int64_t CertificateExpiry(const certs::TlsMaterial* material) {
+  if (material == nullptr) return 0;
+  const auto end = certs::ExpiryOf(*material).serving;
+  return end ? end->time_since_epoch().count() : 0;
+}
+
 namespace {
 
 // How often Run looks whether a drain is over.

@@ -1,8 +1,8 @@
-#include "what_if/actors.h"
-
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <utility>
+
+#include "what_if/snapshot.h"
 
 namespace mindgate::what_if {
 namespace {

@@ -1,7 +1,12 @@
 #pragma once
 
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,14 +14,43 @@
 #include "schemas/config.h"
 #include "watcher/scaling/decision.h"
 #include "watcher/scaling/pod.h"
-#include "what_if/actors.h"
 #include "what_if/hypothesis.h"
-#include "what_if/manifest.h"
-#include "what_if/shortage.h"
+#include "what_if/inventory.h"
+#include "what_if/snapshot.h"
+
+namespace mindgate::what_if {
+
+// Why nodes take none of the pods, as a scheduler says it: "full", "cordoned", "taint dedicated",
+// "label pool=blue". A node counts once.
+struct LeftOut {
+  std::string why;
+  size_t nodes = 0;
+  bool operator==(const LeftOut&) const = default;
+};
+
+// What would have to be there for pods that found no room.
+struct Shortage {
+  int64_t pods = 0;
+  int64_t npus = 0;  // of each
+  std::string resource{};
+  Labels node_selector{};
+  bool one_super_pod = false;
+  std::vector<LeftOut> left_out{};  // most nodes first; empty: nobody asked
+  // What no node has: "no node has pool=red: they have blue, green", "no node offers
+  // huawei.com/Ascend910B3: they offer huawei.com/Ascend910".
+  std::vector<std::string> unknown{};
+  bool operator==(const Shortage&) const = default;
+};
+
+// "room for 1 more pod with 8 huawei.com/Ascend910 on a node with pool=blue".
+std::string ShortageText(const Shortage& shortage);
+
+// "full on 12, taint dedicated on 6, cordoned on 1; no node has pool=red: ...". Empty: nobody
+// asked.
+std::string LeftOutText(const Shortage& shortage);
 
 // What would become of a cluster if something happened to it. Pure: a snapshot and a hypothesis
 // give the same forecast always, and nothing is written anywhere.
-namespace mindgate::what_if {
 
 // What is done to pods, and by whom.
 enum class Action : uint8_t {
@@ -142,5 +176,57 @@ WithManifests RunManifests(const ClusterSnapshot& snapshot,
 // First the manifests are applied, then the hypothesis comes true. `options` as for Apply.
 Answer AnswerOf(const ClusterSnapshot& snapshot, const std::vector<ManifestObject>& manifests,
                 const Hypothesis& hypothesis, const schemas::ViewOptions& options = {});
+
+// What becomes of a pod before anything is placed.
+enum class Loss : uint8_t {
+  kStays,
+  kGoes,     // and its owner makes it again
+  kLost,     // and nobody does
+  kBroken,   // it stays on faulty hardware
+  kWaits,    // it had no place before
+  kIgnored,  // it has ended, or another one comes for it already
+};
+
+struct PodLoss {
+  Loss loss = Loss::kStays;
+  std::string hit{};  // Hit::why; empty: nothing hits it
+  std::optional<Action> action{};
+  std::string why{};      // of the action
+  Due due{};              // likewise
+  std::string fix{};      // of one that is broken or lost
+  bool is_other = false;  // it counts for Forecast::others
+};
+
+// Whether the pod is on a node and keeps its chips.
+inline bool KeepsItsPlace(Loss loss) { return loss == Loss::kStays || loss == Loss::kBroken; }
+
+// The reason of pods that go because their job did not run again without its faulty pods.
+inline constexpr const char* kWithoutWholeJob = "it did not run again without the whole job";
+inline constexpr const char* kWithoutRackBlock = "it did not run again without its rack blocks";
+
+// What is supposed, and what came of it so far. The references must outlive it.
+struct Situation {
+  const SurveyedFaults& faults;
+  const std::set<std::string, std::less<>>& drained;
+  // Jobs that did not run again without their faulty pods, so that the pods of the widest scope
+  // go, mostly all of theirs.
+  std::set<GroupName> widened{};
+  // Why nodes take none of the pods that find no place: it takes time for each of these.
+  bool explains = false;
+  // Pods of instances that elastic scaling gives up, and why.
+  std::map<size_t, std::string> given_up{};
+  std::chrono::seconds rebalance_after{0};
+};
+
+// Writes into `losses`, which has a place for each pod of the inventory, who of `pods` goes and
+// why. Whoever is among them needs all pods of its PodGroup and of its group of a LeaderWorkerSet
+// there. Returns the jobs that lose some of their pods, and more of them when that does not help.
+std::set<GroupName> DecideLosses(const Inventory& inventory, const Jobs& jobs,
+                                 const Situation& situation, std::span<const size_t> pods,
+                                 std::vector<PodLoss>& losses);
+
+// Whether a pod may go or break when its node gets a fault, or is drained. Others on the node
+// count for Forecast::others at most.
+bool IsConcerned(const Inventory& inventory, const Pod& pod, bool drained);
 
 }  // namespace mindgate::what_if

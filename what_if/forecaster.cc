@@ -4,10 +4,13 @@
 #include <cstdint>
 #include <iterator>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
+
+#include "base/text.h"
 
 namespace mindgate::what_if {
 namespace {
@@ -172,6 +175,161 @@ Forecast Forecaster::Of(const Hypothesis& hypothesis) {
     services.insert(of_family.begin(), of_family.end());
   }
   return Compare(before_, after, services);
+}
+
+namespace {
+
+bool IsDown(Outcome outcome) {
+  return outcome == Outcome::kNoRoom || outcome == Outcome::kBroken || outcome == Outcome::kLost;
+}
+
+}  // namespace
+
+std::vector<SingleLoss> EachNode(const Inventory& inventory) {
+  std::vector<SingleLoss> losses;
+  for (const Node& node : inventory.nodes) losses.push_back({node.name, {.lost = {node.name}}});
+  return losses;
+}
+
+std::vector<SingleLoss> EachCard(const Inventory& inventory) {
+  std::vector<SingleLoss> losses;
+  for (const Node& node : inventory.nodes) {
+    for (const auto& [resource, chips] : node.chips) {
+      for (const std::string& chip : chips) {
+        losses.push_back({node.name + "/" + chip, {.chips = {{node.name, chip}}}});
+      }
+    }
+  }
+  return losses;
+}
+
+std::vector<SingleLoss> EachValue(const Inventory& inventory, std::string_view label) {
+  std::map<std::string, std::vector<std::string>, NaturalOrder> nodes;  // by value
+  for (const Node& node : inventory.nodes) {
+    const auto found = node.labels.find(label);
+    if (found != node.labels.end()) nodes[found->second].push_back(node.name);
+  }
+  std::vector<SingleLoss> losses;
+  for (auto& [value, names] : nodes) {
+    losses.push_back({std::string(label) + "=" + value, {.lost = std::move(names)}});
+  }
+  return losses;
+}
+
+size_t Impact::services_down() const {
+  return static_cast<size_t>(std::count_if(shrunk.begin(), shrunk.end(),
+                                           [](const ServiceForecast& one) { return !one.after; }));
+}
+
+Impact ImpactOf(std::string name, const Forecast& forecast) {
+  Impact impact{.name = std::move(name)};
+  for (const InstanceForecast& instance : forecast.instances) {
+    if (instance.already) continue;
+    if (instance.outcome == Outcome::kMoves) {
+      ++impact.moved;
+      continue;
+    }
+    const size_t without_place = instance.without_place();
+    impact.without_place += without_place;
+    if (instance.shortage && instance.shortage->npus > 0) {
+      impact.missing[instance.shortage->resource] +=
+          instance.shortage->pods * instance.shortage->npus;
+    }
+    (IsDown(instance.outcome) ? impact.down : impact.degraded)
+        .push_back(
+            {instance.ns, instance.owner, instance.pod_group, instance.outcome, without_place});
+  }
+  for (const ServiceForecast& service : forecast.services) {
+    if (service.shrinks()) impact.shrunk.push_back(service);
+  }
+  return impact;
+}
+
+void Rank(std::vector<Impact>& impacts) {
+  const auto weight = [](const Impact& impact) {
+    return std::tuple(impact.services_down(), impact.down.size(), impact.shrunk.size(),
+                      impact.degraded.size(), impact.without_place);
+  };
+  std::stable_sort(impacts.begin(), impacts.end(), [&](const Impact& a, const Impact& b) {
+    const auto of_a = weight(a);
+    const auto of_b = weight(b);
+    return of_a != of_b ? of_a > of_b : NaturalLess(a.name, b.name);
+  });
+}
+
+namespace {
+
+// Instances that would not be there without the drain.
+size_t MovedBy(const Forecast& forecast) {
+  return static_cast<size_t>(std::count_if(forecast.instances.begin(), forecast.instances.end(),
+                                           [](const auto& one) { return !one.already; }));
+}
+
+// A cluster at one moment of the sequence.
+struct State {
+  explicit State(ClusterSnapshot of) : snapshot(std::move(of)), ground(snapshot) {
+    forecaster.emplace(ground);
+  }
+
+  // After a drain. Boards take memory: one at a time.
+  ClusterSnapshot After(const std::string& node) {
+    forecaster.reset();
+    return AfterSettling(ground, Settle(ground, DrainOf(node)));
+  }
+
+  ClusterSnapshot snapshot;
+  Ground ground;
+  std::optional<Forecaster> forecaster{};
+};
+
+}  // namespace
+
+DrainOrder OrderOfDrains(const ClusterSnapshot& snapshot, const std::vector<std::string>& nodes,
+                         size_t max_read_again, const std::function<void()>& step) {
+  struct Turn {
+    std::string node;
+    size_t moved = 0;
+    bool fine = false;
+  };
+  auto state = std::make_unique<State>(snapshot);
+  const auto ask = [&](const std::string& node) {
+    const Forecast forecast = state->forecaster->Of(DrainOf(node));
+    step();
+    return Turn{node, MovedBy(forecast), forecast.fine()};
+  };
+  std::vector<Turn> turns;
+  for (const std::string& node : nodes) turns.push_back(ask(node));
+  std::sort(turns.begin(), turns.end(), [](const Turn& a, const Turn& b) {
+    if (a.fine != b.fine) return a.fine;
+    return a.moved != b.moved ? a.moved < b.moved : NaturalLess(a.node, b.node);
+  });
+  DrainOrder result;
+  size_t read_again = 0;
+  for (bool moved = true; moved;) {
+    moved = false;
+    std::vector<Turn> stopping;
+    for (Turn& turn : turns) {
+      const bool is_spent = read_again + snapshot.pods.size() > max_read_again;
+      if (read_again > 0 && !is_spent) turn = ask(turn.node);
+      if (!turn.fine) {
+        stopping.push_back(std::move(turn));
+      } else if (turn.moved > 0 && is_spent) {
+        ++result.untried;
+      } else {
+        result.order.push_back(turn.node);
+        if (turn.moved == 0) continue;
+        read_again += snapshot.pods.size();
+        ClusterSnapshot after = state->After(turn.node);
+        state.reset();
+        state = std::make_unique<State>(std::move(after));
+        moved = read_again + snapshot.pods.size() <= max_read_again;
+      }
+    }
+    turns = std::move(stopping);
+  }
+  for (Turn& turn : turns) result.stopping.push_back(std::move(turn.node));
+  std::sort(result.stopping.begin(), result.stopping.end(), NaturalLess);
+  return result;
 }
 
 }  // namespace mindgate::what_if

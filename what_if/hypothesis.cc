@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "base/time.h"
 #include "json/value.h"
-#include "kube/label_selector.h"
+#include "kube/resource.h"
 
 namespace mindgate::what_if {
 namespace {

@@ -6,7 +6,7 @@
 #include <tl/expected.hpp>
 #include <vector>
 
-#include "base/problem.h"
+#include "base/result.h"
 #include "faults/codes.h"
 #include "what_if/inventory.h"
 #include "what_if/survey.h"

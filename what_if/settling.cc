@@ -7,13 +7,12 @@
 #include <set>
 #include <tuple>
 
-#include "base/small_optional.h"
+#include "base/compact.h"
 #include "base/text.h"
 #include "json/value.h"
 #include "schemas/names.h"
 #include "watcher/scaling/instances.h"
-#include "watcher/scaling/service_index.h"
-#include "what_if/losses.h"
+#include "what_if/forecast.h"
 #include "what_if/scheduler.h"
 
 namespace mindgate::what_if {

@@ -12,9 +12,9 @@
 
 #include "watcher/scaling/decision.h"
 #include "watcher/scaling/pod.h"
-#include "what_if/board.h"
 #include "what_if/forecast.h"
-#include "what_if/ground.h"
+#include "what_if/inventory.h"
+#include "what_if/scheduler.h"
 
 namespace mindgate::what_if {
 

@@ -9,15 +9,15 @@
 #include <tuple>
 #include <utility>
 
-#include "faults/device_report.h"
 #include "faults/fault_store.h"
+#include "faults/node_faults.h"
 #include "json/value.h"
 #include "schemas/names.h"
-#include "watcher/frame/nodes.h"
-#include "watcher/rescheduling/faulty_nodes.h"
-#include "watcher/rescheduling/plugin_records.h"
-#include "watcher/rescheduling/pod.h"
-#include "what_if/snapshot_fields.h"
+#include "watcher/frame/informers.h"
+#include "watcher/rescheduling/job.h"
+#include "watcher/rescheduling/nodes.h"
+#include "watcher/rescheduling/plugin.h"
+#include "what_if/snapshot.h"
 
 namespace mindgate::what_if {
 namespace {
@@ -226,7 +226,7 @@ Jobs::Jobs(const ClusterSnapshot& snapshot)
   }
 }
 
-// As the watcher counts them (watcher/rescheduling/faulty_nodes.h).
+// As the watcher counts them (watcher/rescheduling/nodes.h).
 bool Jobs::TooManyFaults(const SurveyedFaults& faults) const {
   size_t faulty = faults.not_ready.size();
   for (const auto& [node, found] : faults.nodes) {

@@ -12,8 +12,7 @@
 
 #include "faults/codes.h"
 #include "faults/node_faults.h"
-#include "watcher/rescheduling/response.h"
-#include "what_if/actors.h"
+#include "watcher/rescheduling/policy.h"
 #include "what_if/snapshot.h"
 
 namespace mindgate::what_if {

@@ -35,7 +35,7 @@ const EventFacts* NewestEvent(const Facts& facts, const std::vector<std::string_
 std::string EventText(const EventFacts& event);
 std::vector<std::string> WaitingPods(const Facts& facts);
 
-// gang.cc
+// gangs.cc: pods that are missing
 Findings PodsRefusedByQuota(const Facts& facts);
 Findings PodsRefusedByWebhook(const Facts& facts);
 Findings PodsNotCreated(const Facts& facts);
@@ -47,21 +47,21 @@ Findings PodGroupMissing(const Facts& facts);
 Findings Suspended(const Facts& facts);
 Findings Refused(const Facts& facts);
 
-// queue.cc
+// gangs.cc: queues and quotas
 Findings QueueMissing(const Facts& facts);
 Findings QueueClosed(const Facts& facts);
 Findings QueueFull(const Facts& facts);
 Findings QuotaExhausted(const Facts& facts);
 Findings PodGroupNotEnqueued(const Facts& facts);
 
-// gate.cc
+// gangs.cc: scheduling gates
 Findings RuleMissing(const Facts& facts);
 Findings RuleInvalid(const Facts& facts);
 Findings HeldByRule(const Facts& facts);
 Findings GateWithoutWatcher(const Facts& facts);
 Findings OtherGate(const Facts& facts);
 
-// placement.cc
+// nodes.cc: room
 Findings SchedulerAbsent(const Facts& facts);
 Findings WrongScheduler(const Facts& facts);
 Findings NoSuchDevice(const Facts& facts);
@@ -74,7 +74,7 @@ Findings NodesCordoned(const Facts& facts);
 Findings NodesNotReady(const Facts& facts);
 Findings SchedulerMessage(const Facts& facts);
 
-// faults.cc
+// nodes.cc: faults and what restarts for them
 Findings ChipsFaulty(const Facts& facts);
 Findings NodesFaulty(const Facts& facts);
 Findings PluginCacheStale(const Facts& facts);
@@ -85,7 +85,7 @@ Findings RetriesUsedUp(const Facts& facts);
 Findings RestartedByPlugin(const Facts& facts);
 Findings RestartedByMindgate(const Facts& facts);
 
-// containers.cc
+// pods.cc: containers
 Findings ImagePull(const Facts& facts);
 Findings CrashLoop(const Facts& facts);
 Findings OutOfMemory(const Facts& facts);
@@ -95,7 +95,7 @@ Findings InitContainerRuns(const Facts& facts);
 Findings ContainerCreating(const Facts& facts);
 Findings NotReady(const Facts& facts);
 
-// pods.cc
+// pods.cc: volumes, and pods that end
 Findings ClaimMissing(const Facts& facts);
 Findings ClaimUnbound(const Facts& facts);
 Findings VolumeNotMounted(const Facts& facts);

@@ -4,10 +4,10 @@
 #include <utility>
 
 #include "base/text.h"
-#include "faults/levels.h"
-#include "what_if/actors.h"
+#include "faults/node_faults.h"
 #include "what_if/inventory.h"
 #include "what_if/scheduler.h"
+#include "what_if/snapshot.h"
 #include "what_if/survey.h"
 #include "why/reader.h"
 

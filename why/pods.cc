@@ -1,12 +1,17 @@
 #include <algorithm>
 #include <chrono>
+#include <functional>
+#include <map>
+#include <utility>
 
 #include "base/text.h"
 #include "schemas/names.h"
 #include "why/checks.h"
 
-// Volumes of pods, and pods that end or do not want to.
 namespace mindgate::why {
+
+// Volumes of pods, and pods that end or do not want to.
+
 namespace {
 
 std::vector<std::string> PodsWithClaim(const Facts& facts, const std::string& claim) {
@@ -137,6 +142,215 @@ Findings PodFailed(const Facts& facts) {
                    (first->reason.empty() ? "" : " (" + first->reason + ")") + code,
            .why = Cut(first->message, 300),
            .fix = "kubectl logs " + first->name + InNamespace(facts)}};
+}
+
+// Containers that wait or end.
+
+namespace {
+
+constexpr size_t kMaxMessage = 300;
+
+using Test = std::function<bool(const PodFacts& pod, const ContainerFacts& container)>;
+
+// The first container of each kind of trouble, with all pods that have it: replicas fail alike.
+struct Trouble {
+  const PodFacts* pod = nullptr;
+  const ContainerFacts* container = nullptr;
+  std::vector<std::string> pods{};
+};
+
+std::vector<Trouble> TroublesOf(const Facts& facts, const Test& is) {
+  std::map<std::pair<std::string, std::string>, Trouble> troubles;  // by container and reason
+  for (const PodFacts& pod : facts.pods) {
+    if (pod.gone_by || pod.phase == "Succeeded") continue;
+    for (const ContainerFacts& container : pod.containers) {
+      if (!is(pod, container)) continue;
+      Trouble& trouble = troubles[{container.name, container.reason}];
+      if (trouble.pod == nullptr) {
+        trouble.pod = &pod;
+        trouble.container = &container;
+      }
+      trouble.pods.push_back(pod.name);
+      break;
+    }
+  }
+  std::vector<Trouble> list;
+  for (auto& [key, trouble] : troubles) list.push_back(std::move(trouble));
+  return list;
+}
+
+std::string ContainerText(const Trouble& trouble) {
+  return (trouble.container->init ? "init container " : "container ") + trouble.container->name +
+         " of " + PodsText(trouble.pods);
+}
+
+std::string LogsText(const Facts& facts, const Trouble& trouble, bool previous) {
+  return "kubectl logs " + trouble.pod->name + " -c " + trouble.container->name +
+         (previous ? " --previous" : "") + InNamespace(facts);
+}
+
+bool IsImageTrouble(const std::string& reason) {
+  return reason == "ImagePullBackOff" || reason == "ErrImagePull" || reason == "InvalidImageName" ||
+         reason == "ErrImageNeverPull";
+}
+
+// configmap "rings-config-x" not found.
+bool NamesRankTable(std::string_view text) {
+  return text.find(schemas::kRankTablePrefix) != text.npos;
+}
+
+bool IsBusy(const ContainerFacts& container) {
+  return IsImageTrouble(container.reason) || container.reason == "CrashLoopBackOff" ||
+         container.reason == "CreateContainerConfigError" || container.exit_code.value_or(0) != 0;
+}
+
+}  // namespace
+
+Findings ImagePull(const Facts& facts) {
+  Findings found;
+  for (const Trouble& trouble :
+       TroublesOf(facts, [](const PodFacts&, const ContainerFacts& container) {
+         return container.state == "waiting" && IsImageTrouble(container.reason);
+       })) {
+    const EventFacts* event = NewestEvent(facts, {"Failed"}, "image", "Pod/" + trouble.pod->name);
+    std::vector<std::string> evidence;
+    if (event != nullptr) evidence.push_back(Cut(EventText(*event), kMaxMessage));
+    found.push_back({.what = ContainerText(trouble) + " has no image: " + trouble.container->reason,
+                     .why = Cut(trouble.container->message, kMaxMessage),
+                     .fix = "correct the image's name or tag, or give the pod the registry's "
+                            "imagePullSecrets; in a cluster without Internet, import the image on "
+                            "node " +
+                            trouble.pod->node,
+                     .evidence = std::move(evidence)});
+  }
+  return found;
+}
+
+Findings CrashLoop(const Facts& facts) {
+  Findings found;
+  for (const Trouble& trouble :
+       TroublesOf(facts, [](const PodFacts&, const ContainerFacts& container) {
+         const bool loops = container.reason == "CrashLoopBackOff" ||
+                            (container.restarts > 0 && container.exit_code.value_or(0) != 0);
+         return loops && !container.ready && container.ended_because != "OOMKilled";
+       })) {
+    const ContainerFacts& container = *trouble.container;
+    found.push_back({.what = ContainerText(trouble) + " ends again and again: exit code " +
+                             (container.exit_code ? std::to_string(*container.exit_code)
+                                                  : std::string("unknown")) +
+                             ", " + Counted(container.restarts, "restart"),
+                     .why = Cut(container.message, kMaxMessage),
+                     .fix = LogsText(facts, trouble, true)});
+  }
+  return found;
+}
+
+Findings OutOfMemory(const Facts& facts) {
+  Findings found;
+  for (const Trouble& trouble :
+       TroublesOf(facts, [](const PodFacts&, const ContainerFacts& container) {
+         return container.ended_because == "OOMKilled" && !container.ready;
+       })) {
+    found.push_back({.what = ContainerText(trouble) +
+                             " used more memory than its limit and was "
+                             "killed (OOMKilled), " +
+                             Counted(trouble.container->restarts, "restart"),
+                     .why = "The kernel ends a container that reaches resources.limits.memory.",
+                     .fix = "raise resources.limits.memory, or load less"});
+  }
+  return found;
+}
+
+Findings RankTableMissing(const Facts& facts) {
+  const EventFacts* event = NewestEvent(facts, {"FailedMount"}, schemas::kRankTablePrefix);
+  const auto troubles = TroublesOf(facts, [](const PodFacts&, const ContainerFacts& container) {
+    return container.state == "waiting" && NamesRankTable(container.message);
+  });
+  const bool waits = std::any_of(facts.pods.begin(), facts.pods.end(), [](const PodFacts& pod) {
+    return !pod.node.empty() && pod.phase == "Pending" && !pod.gone_by;
+  });
+  if (troubles.empty() && (event == nullptr || !waits)) return {};
+  const std::string text = troubles.empty() ? event->note : troubles.front().container->message;
+  const std::string about = troubles.empty() ? event->about : PodsText(troubles.front().pods);
+  return {{.what = about + " waits for its rank table: " + Cut(text, kMaxMessage),
+           .why = "Ascend Operator writes ConfigMap rings-config-<job> for jobs with the label "
+                  "ring-controller.atlas, or the mount names another one.",
+           .fix = "see that ascend-operator runs, and that the volume names rings-config-<name of "
+                  "the job>"}};
+}
+
+Findings ConfigMissing(const Facts& facts) {
+  Findings found;
+  for (const Trouble& trouble :
+       TroublesOf(facts, [](const PodFacts&, const ContainerFacts& container) {
+         return container.reason == "CreateContainerConfigError" &&
+                !NamesRankTable(container.message);
+       })) {
+    found.push_back({.what = ContainerText(trouble) +
+                             " cannot be created: " + Cut(trouble.container->message, kMaxMessage),
+                     .why = "A ConfigMap, a Secret or a key that its environment names is missing.",
+                     .fix = "create it" + InNamespace(facts) + ", or mark the reference optional"});
+  }
+  return found;
+}
+
+Findings InitContainerRuns(const Facts& facts) {
+  Findings found;
+  for (const Trouble& trouble :
+       TroublesOf(facts, [](const PodFacts& pod, const ContainerFacts& container) {
+         return container.init && container.state == "running" && !container.ready &&
+                pod.phase == "Pending";
+       })) {
+    found.push_back({.what = ContainerText(trouble) + " has not ended yet",
+                     .why = "Other containers start after all init containers have ended.",
+                     .fix = LogsText(facts, trouble, false) + " shows what it waits for"});
+  }
+  return found;
+}
+
+Findings ContainerCreating(const Facts& facts) {
+  Findings found;
+  for (const Trouble& trouble :
+       TroublesOf(facts, [](const PodFacts& pod, const ContainerFacts& container) {
+         return container.state == "waiting" && !pod.node.empty() && !IsBusy(container) &&
+                container.reason != "PodInitializing";
+       })) {
+    const EventFacts* event =
+        NewestEvent(facts,
+                    {"FailedCreatePodSandBox", "FailedMount", "FailedAttachVolume",
+                     "UnexpectedAdmissionError", "NetworkNotReady", "Failed"},
+                    "", "Pod/" + trouble.pod->name);
+    if (event != nullptr && event->reason == "FailedMount") continue;  // VolumeNotMounted
+    std::vector<std::string> evidence;
+    if (event != nullptr) evidence.push_back(Cut(EventText(*event), kMaxMessage));
+    found.push_back({.what = ContainerText(trouble) + " waits: " +
+                             (trouble.container->reason.empty() ? "the kubelet has not started it"
+                                                                : trouble.container->reason),
+                     .why = Cut(trouble.container->message, kMaxMessage),
+                     .fix = "kubectl describe pod " + trouble.pod->name + InNamespace(facts) +
+                            "; the kubelet of node " + trouble.pod->node + " creates it",
+                     .evidence = std::move(evidence)});
+  }
+  return found;
+}
+
+Findings NotReady(const Facts& facts) {
+  Findings found;
+  for (const Trouble& trouble :
+       TroublesOf(facts, [](const PodFacts& pod, const ContainerFacts& container) {
+         return pod.phase == "Running" && !container.init && container.state == "running" &&
+                !container.ready;
+       })) {
+    const EventFacts* event = NewestEvent(facts, {"Unhealthy"}, "", "Pod/" + trouble.pod->name);
+    std::vector<std::string> evidence;
+    if (event != nullptr) evidence.push_back(Cut(EventText(*event), kMaxMessage));
+    found.push_back(
+        {.what = ContainerText(trouble) + " runs and is not ready",
+         .why = "Its readiness probe or startup probe does not succeed.",
+         .fix = "wait while it loads its model, or see " + LogsText(facts, trouble, false),
+         .evidence = std::move(evidence)});
+  }
+  return found;
 }
 
 }  // namespace mindgate::why

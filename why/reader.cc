@@ -3,13 +3,16 @@
 #include <algorithm>
 #include <memory>
 #include <set>
+#include <string>
 #include <utility>
 
+#include "base/text.h"
+#include "json/decode.h"
+#include "kube/events.h"
 #include "kube/reflector.h"
 #include "schemas/names.h"
-#include "watcher/frame/opt_outs.h"
-#include "why/held.h"
-#include "why/pod_facts.h"
+#include "watcher/frame/disruption_limits.h"
+#include "watcher/rescheduling/plugin.h"
 
 namespace mindgate::why {
 namespace {
@@ -290,6 +293,133 @@ class FactReader {
 Facts ReadFacts(kube::Client& client, const Subject& subject, const ReadOptions& options,
                 const std::stop_token& stop) {
   return FactReader(client, subject, options, stop).Run();
+}
+
+namespace {
+
+// An Event's note has 1 KiB at most; who reads a screen reads less.
+constexpr size_t kMaxNote = 1'024;
+
+void KeepNewest(std::vector<EventFacts>& events) {
+  std::stable_sort(events.begin(), events.end(),
+                   [](const EventFacts& a, const EventFacts& b) { return a.time < b.time; });
+  if (events.size() > kMaxEvents) {
+    events.erase(events.begin(), events.end() - static_cast<std::ptrdiff_t>(kMaxEvents));
+  }
+}
+
+std::string ReporterOf(const json::Value& event) {
+  std::string reporter = json::TextAt(event, {"reportingController"});
+  return reporter.empty() ? json::TextAt(event, {"deprecatedSource", "component"}) : reporter;
+}
+
+}  // namespace
+
+void ReadEvents(kube::Client& client, const std::set<std::string>& about, Facts& facts,
+                const std::stop_token& stop) {
+  std::vector<json::Projection::Path> members = kube::LastTimeFields();
+  members.insert(members.end(), {{"reason"},
+                                 {"note"},
+                                 {"type"},
+                                 {"reportingController"},
+                                 {"deprecatedSource", "component"},
+                                 {"regarding", "kind"},
+                                 {"regarding", "name"}});
+  const auto fields = kube::WithIdentity(std::move(members));
+  std::vector<EventFacts>& events = facts.events;
+  const auto listed = client.ListAll(
+      kube::resources::kEvents, facts.ns, {}, &fields,
+      {.started = [&events] { events.clear(); },
+       .item =
+           [&](const json::Value& event) {
+             std::string of = json::TextAt(event, {"regarding", "kind"}) + "/" +
+                              json::TextAt(event, {"regarding", "name"});
+             if (!about.contains(of)) return;
+             events.push_back({.about = std::move(of),
+                               .reason = json::TextAt(event, {"reason"}),
+                               .note = Cut(json::TextAt(event, {"note"}), kMaxNote),
+                               .reporter = ReporterOf(event),
+                               .time = kube::LastTimeOf(event),
+                               .warning = json::TextAt(event, {"type"}) == "Warning"});
+             if (events.size() >= 4 * kMaxEvents) KeepNewest(events);
+           }},
+      stop);
+  if (!listed) NoteUnread(facts, "Events of namespace " + facts.ns, listed.error());
+  KeepNewest(events);
+}
+
+namespace {
+
+namespace plugin = watcher::rescheduling;
+
+constexpr std::string_view kFaultNodes = "fault-node";
+// A cluster of 10,000 nodes has fewer that are faulty at one time.
+constexpr size_t kMaxCached = 1'000;
+constexpr size_t kMaxChips = 64;
+
+json::Projection NoteFields(std::initializer_list<std::string_view> keys) {
+  std::vector<json::Projection::Path> paths;
+  for (const std::string_view key : keys) paths.push_back({"data", std::string(key)});
+  return json::Projection(paths);
+}
+
+// The plugin's cache is a JSON text in a ConfigMap; what is not understood is left out.
+void AddCached(const Value& config_map, Facts& facts) {
+  const std::string text = json::TextAt(config_map, {"data", kFaultNodes});
+  if (text.empty()) return;
+  const auto nodes = json::Document::Decode(text);
+  if (!nodes || !nodes->root().is_array()) return;
+  for (const Value& node : nodes->root()) {
+    CachedFacts cached{.node = json::TextAt(node, {"NodeName"}),
+                       .state = json::TextAt(node, {"NodeHealthState"})};
+    const Value* chips = json::Find(node, "UnhealthyNPU");
+    if (json::IsArray(chips)) {
+      for (const Value& chip : *chips) {
+        const auto name = json::AsString(&chip);
+        if (name && cached.chips.size() < kMaxChips) cached.chips.emplace_back(*name);
+      }
+    }
+    const bool faulty =
+        !cached.chips.empty() || (!cached.state.empty() && cached.state != "Healthy");
+    if (!cached.node.empty() && faulty && facts.cached.size() < kMaxCached) {
+      facts.cached.push_back(std::move(cached));
+    }
+  }
+}
+
+}  // namespace
+
+void ReadPluginRecords(kube::Client& client, Facts& facts, const std::stop_token& stop) {
+  const auto read = [&](std::string_view ns, std::string_view name,
+                        std::initializer_list<std::string_view> keys, const auto& use) {
+    const auto config_map =
+        client.Get(kube::resources::kConfigMaps, ns, name, NoteFields(keys), stop);
+    if (config_map) {
+      use(config_map->root());
+    } else {
+      NoteUnread(facts, "ConfigMap " + std::string(ns) + "/" + std::string(name),
+                 config_map.error());
+    }
+  };
+  read(plugin::kRetriesNamespace, plugin::kRetriesName, {plugin::kRetriesKey, kFaultNodes},
+       [&](const Value& config_map) {
+         const auto left = plugin::RetriesLeft(config_map);
+         for (GroupFacts& group : facts.groups) {
+           const auto found = left.find(facts.ns + "/" + group.name);
+           if (found != left.end()) group.retries_left = found->second;
+         }
+         AddCached(config_map, facts);
+       });
+  read(plugin::kRecordsNamespace, plugin::kRecordsName, {plugin::kRecordsKey},
+       [&](const Value& config_map) {
+         const auto restarts = plugin::LastRestarts(config_map);
+         for (GroupFacts& group : facts.groups) {
+           const auto found = restarts.find(facts.ns + "/" + group.name);
+           if (found == restarts.end()) continue;
+           group.restarted = found->second.time;
+           group.restarted_for = found->second.faulty;
+         }
+       });
 }
 
 }  // namespace mindgate::why

@@ -1,13 +1,12 @@
-#include "why/subject.h"
-
 #include <algorithm>
 #include <utility>
 
 #include "audit/collections.h"
-#include "schemas/all_kinds.h"
 #include "schemas/names.h"
 #include "schemas/raw_objects.h"
-#include "watcher/frame/opt_outs.h"
+#include "schemas/site_kinds.h"
+#include "watcher/frame/disruption_limits.h"
+#include "why/reader.h"
 
 namespace mindgate::why {
 namespace {
@@ -170,7 +169,7 @@ void ReadOwners(kube::Client& client, const Subject& subject, Facts& facts,
       facts.opted_out = std::string(schemas::kRescheduling) + ": disabled on " + whose;
     }
   };
-  // Of objects of other kinds the watcher does not read it (watcher/frame/opt_outs.h).
+  // Of objects of other kinds the watcher does not read it (watcher/frame/disruption_limits.h).
   if (subject.info.may_disable_rescheduling || subject.info.kind == Kind::kPodGroup) {
     note(subject.object.root(), RefText(subject.info.name, subject.name));
   }

@@ -1,6 +1,9 @@
+#include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <optional>
 #include <span>
@@ -8,14 +11,80 @@
 
 #include "base/text.h"
 #include "cel/context.h"
-#include "cel/function.h"
-#include "cel/library/characters.h"
 #include "cel/library/libraries.h"
-#include "cel/library/text_of.h"
-#include "cel/library/times.h"
 #include "cel/value.h"
 
 namespace mindgate::cel {
+namespace {
+
+std::string_view NameOfSpecial(double number, bool go) {
+  if (std::isnan(number)) return "NaN";
+  if (number > 0) return go ? "+Inf" : "Infinity";
+  return go ? "-Inf" : "-Infinity";
+}
+
+}  // namespace
+
+NumberText::NumberText(int64_t number) {
+  const auto end = std::to_chars(data_, data_ + sizeof data_, number).ptr;
+  size_ = static_cast<size_t>(end - data_);
+}
+
+NumberText::NumberText(uint64_t number, int base) {
+  const auto end = std::to_chars(data_, data_ + sizeof data_, number, base).ptr;
+  size_ = static_cast<size_t>(end - data_);
+}
+
+void NumberText::Set(std::string_view text) {
+  size_ = std::min(text.size(), sizeof data_);
+  std::memcpy(data_, text.data(), size_);
+}
+
+NumberText NumberText::Plain(double number) {
+  NumberText made;
+  if (!std::isfinite(number)) {
+    made.Set(NameOfSpecial(number, false));
+    return made;
+  }
+  const auto end =
+      std::to_chars(made.data_, made.data_ + sizeof made.data_, number, std::chars_format::fixed)
+          .ptr;
+  made.size_ = static_cast<size_t>(end - made.data_);
+  return made;
+}
+
+NumberText NumberText::OfDouble(double number) {
+  NumberText made;
+  if (!std::isfinite(number)) {
+    made.Set(NameOfSpecial(number, true));
+    return made;
+  }
+  const auto end = std::to_chars(made.data_, made.data_ + sizeof made.data_, number,
+                                 std::chars_format::scientific)
+                       .ptr;
+  made.size_ = static_cast<size_t>(end - made.data_);
+  const size_t at = made.text().find('e');
+  int exponent = 0;
+  const size_t sign = made.data_[at + 1] == '+' ? 1 : 0;
+  std::from_chars(made.data_ + at + 1 + sign, end, exponent);
+  constexpr int kLeast = -4;
+  constexpr int kMost = 6;
+  return exponent < kLeast || exponent >= kMost ? made : Plain(number);
+}
+
+NumberText NumberText::Rounded(double number, int digits, bool exponent) {
+  NumberText made;
+  if (!std::isfinite(number)) {
+    made.Set(NameOfSpecial(number, false));
+    return made;
+  }
+  const auto format = exponent ? std::chars_format::scientific : std::chars_format::fixed;
+  const auto end =
+      std::to_chars(made.data_, made.data_ + sizeof made.data_, number, format, digits).ptr;
+  made.size_ = static_cast<size_t>(end - made.data_);
+  return made;
+}
+
 namespace {
 
 using Args = std::span<const Value>;
@@ -196,5 +265,76 @@ constexpr std::array kConversions{
 }  // namespace
 
 std::span<const Overload> Conversions() { return kConversions; }
+
+namespace {
+
+constexpr std::string_view kAlphabet =
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+// -1 for what is not in the alphabet.
+int SextetOf(char c) {
+  const size_t at = kAlphabet.find(c);
+  return at == std::string_view::npos ? -1 : static_cast<int>(at);
+}
+
+std::string_view WithoutPadding(std::string_view text) {
+  for (int i = 0; i < 2 && text.ends_with('='); ++i) text.remove_suffix(1);
+  return text;
+}
+
+Value EncodeBase64(Context& context, std::span<const Value> args) {
+  const std::string_view bytes = args[0].text();
+  TextBuilder out(context);
+  for (size_t at = 0; at < bytes.size() && context.Charge(1); at += 3) {
+    const std::string_view three = bytes.substr(at, 3);
+    uint32_t bits = 0;
+    for (size_t i = 0; i < 3; ++i) {
+      bits = bits << 8 | (i < three.size() ? static_cast<unsigned char>(three[i]) : 0U);
+    }
+    for (size_t i = 0; i < 4; ++i) {
+      out.Add(i <= three.size() ? kAlphabet[bits >> (18 - 6 * i) & 63] : '=');
+    }
+  }
+  return out.Finish();
+}
+
+Value DecodeBase64(Context& context, std::span<const Value> args) {
+  return DecodedBase64(context, args[0].text());
+}
+
+constexpr std::array kEncoders{
+    Overload{"base64.encode", "(bytes): string", EncodeBase64},
+    Overload{"base64.decode", "(string): bytes", DecodeBase64},
+};
+
+}  // namespace
+
+bool IsBase64(std::string_view text) {
+  if (text.size() % 4 != 0) return false;
+  for (const char c : WithoutPadding(text)) {
+    if (SextetOf(c) < 0) return false;
+  }
+  return true;
+}
+
+Value DecodedBase64(Context& context, std::string_view text) {
+  const std::string_view digits = WithoutPadding(text);
+  const bool padded = digits.size() == text.size() || text.size() % 4 == 0;
+  if (!context.Charge(digits.size())) return context.Stopped();
+  char* row = context.Row<char>(digits.size() * 3 / 4 + 1);
+  if (context.stopped()) return context.Stopped();
+  size_t size = 0;
+  uint32_t bits = 0;
+  for (size_t i = 0; i < digits.size(); ++i) {
+    const int sextet = SextetOf(digits[i]);
+    if (sextet < 0) return context.Fail("the text is not base64");
+    bits = bits << 6 | static_cast<uint32_t>(sextet);
+    if (i % 4 != 0) row[size++] = static_cast<char>(bits >> (6 - 2 * (i % 4)));
+  }
+  if (digits.size() % 4 == 1 || !padded) return context.Fail("the text is not base64");
+  return Value::OfBytes({row, size});
+}
+
+std::span<const Overload> Encoders() { return kEncoders; }
 
 }  // namespace mindgate::cel

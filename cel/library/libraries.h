@@ -1,17 +1,68 @@
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 
 #include "cel/context.h"
-#include "cel/function.h"
-#include "cel/library/times.h"
-#include "cel/opaque.h"
 #include "cel/value.h"
 
 namespace mindgate::cel {
+
+// Texts are UTF-8, and what CEL counts is characters. A byte that is none counts as one.
+size_t CountCharacters(std::string_view text);
+// The offset of a character; that of the end for the number of characters, nothing beyond.
+std::optional<size_t> OffsetOf(std::string_view text, size_t character);
+// The length of the character that the text begins with, which is not empty.
+size_t LengthOfCharacter(std::string_view text);
+// Whether all of it is well-formed UTF-8.
+bool IsUtf8(std::string_view text);
+
+// A number as text, in memory of its own.
+class NumberText {
+ public:
+  explicit NumberText(int64_t number);
+  explicit NumberText(uint64_t number, int base = 10);
+  // As Go's strconv.FormatFloat(number, 'g', -1, 64) writes it: "0.1", "1e+06", "NaN", "+Inf".
+  static NumberText OfDouble(double number);
+  // The same without an exponent, and with CEL's names: "1000000", "Infinity".
+  static NumberText Plain(double number);
+  // With so many digits behind the point, at most 50; with an exponent or without: "1.50",
+  // "1.5e+00".
+  static NumberText Rounded(double number, int digits, bool exponent);
+
+  std::string_view text() const { return {data_, size_}; }
+  operator std::string_view() const { return text(); }  // NOLINT(google-explicit-constructor)
+
+ private:
+  NumberText() = default;
+  void Set(std::string_view text);
+
+  char data_[400];  // 1e308 has 309 digits
+  size_t size_ = 0;
+};
+
+inline constexpr int64_t kNanosecondsPerSecond = 1'000'000'000;
+
+// A timestamp so many nanoseconds later; a fault outside of the years 1 to 9999.
+Value MovedTime(Context& context, const Value& time, int64_t nanoseconds);
+
+// A text in memory of its own, without an allocation.
+struct ShortText {
+  char data[64] = {};
+  size_t size = 0;
+  void Add(std::string_view text);
+  std::string_view text() const { return {data, size}; }
+  operator std::string_view() const { return text(); }  // NOLINT(google-explicit-constructor)
+};
+
+// RFC 3339 in UTC, with as many digits behind the point as needed: "2026-01-02T03:04:05.5Z".
+ShortText TimeText(const Value& time);
+// In seconds: "5400s", "0.5s".
+ShortText DurationText(int64_t nanoseconds);
 
 // All that expressions can call, a table for each library.
 std::span<const std::span<const Overload>> Libraries();

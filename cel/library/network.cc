@@ -6,9 +6,7 @@
 
 #include "base/text.h"
 #include "cel/context.h"
-#include "cel/function.h"
 #include "cel/library/libraries.h"
-#include "cel/library/text_of.h"
 #include "cel/value.h"
 
 namespace mindgate::cel {

@@ -8,11 +8,7 @@
 
 #include "base/text.h"
 #include "cel/context.h"
-#include "cel/function.h"
-#include "cel/library/characters.h"
 #include "cel/library/libraries.h"
-#include "cel/library/text_of.h"
-#include "cel/library/times.h"
 #include "cel/value.h"
 
 namespace mindgate::cel {

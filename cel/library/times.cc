@@ -1,5 +1,3 @@
-#include "cel/library/times.h"
-
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -8,9 +6,8 @@
 #include <span>
 
 #include "base/text.h"
-#include "cel/function.h"
+#include "cel/context.h"
 #include "cel/library/libraries.h"
-#include "cel/library/text_of.h"
 #include "cel/time_zone.h"
 
 namespace mindgate::cel {

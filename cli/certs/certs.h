@@ -5,11 +5,10 @@
 #include <vector>
 
 #include "base/time.h"
-#include "cli/console/leadership.h"
-#include "cli/console/service.h"
-#include "cli/console/streams.h"
+#include "cli/console/session.h"
+#include "cli/console/terminal.h"
 #include "kube/access.h"
-#include "watcher/certificates/manager.h"
+#include "watcher/certificates/controller.h"
 
 namespace CLI {
 class App;
@@ -77,7 +76,7 @@ int RunCertsCreate(const CertsCreateOptions& options, Streams& io);
 // certificate expires within `warn_days`.
 int RunCertsInspect(const CertsInspectOptions& options, Streams& io);
 
-// Carries out the steps of certs/rotate.h that are due in a folder.
+// Carries out the steps of certs/authority.h that are due in a folder.
 int RunCertsRotate(const CertsRotateOptions& options, Streams& io);
 
 // Manages the Secret and the caBundle fields of a cluster until SIGTERM or SIGINT. With `once`, it

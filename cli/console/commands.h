@@ -4,8 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/console/paint.h"
-#include "cli/console/streams.h"
+#include "cli/console/terminal.h"
 #include "offline/evaluate.h"
 
 namespace CLI {

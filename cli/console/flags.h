@@ -2,14 +2,22 @@
 
 #include <CLI/CLI.hpp>
 #include <string>
+#include <vector>
 
-#include "cli/console/service.h"
+#include "base/result.h"
+#include "cli/console/session.h"
 #include "kube/access.h"
+
+namespace CLI {
+class App;
+class ParseError;
+}  // namespace CLI
+
+namespace mindgate::cli {
 
 // Every flag has an environment variable: MINDGATE_ and the flag's long name. Commands share it if
 // the flag has the same meaning (MINDGATE_CONTEXT); otherwise it includes the command
 // (MINDGATE_STATUS_OUTPUT).
-namespace mindgate::cli {
 
 // An option with the variable MINDGATE_`variable`.
 template <typename T>
@@ -45,5 +53,19 @@ void AddLogFlags(CLI::App& command, LogOptions& options);
 void AddClusterFlags(CLI::App& command, kube::AccessFlags& flags, bool short_kubeconfig = false);
 // The same, and a namespace.
 void AddKubeFlags(CLI::App& command, kube::AccessFlags& flags, bool short_kubeconfig = false);
+
+// What is wrong with arguments that cannot be used. `app` is the program, whose command was chosen
+// as far as the arguments say, and `words` are the arguments, for which `failure` was thrown.
+Problem Explain(const CLI::App& app, const CLI::ParseError& failure,
+                const std::vector<std::string>& words);
+
+// Whether a word is the name of a manifest's file: "chat.yaml". A key may hold a slash as well.
+bool IsFile(const std::string& word);
+
+// The arguments of `status` and `delete` as the deploy tool of mindcluster-deploy takes them in
+// ours: there -n and --app-name name the application and -ns the namespace. CLI11, like every
+// parser of POSIX flags, reads -ns as -n with the value "s". Arguments with neither -ns nor
+// --app-name are left alone: in those -n is the namespace, as in kubectl.
+std::vector<std::string> WithoutOldFlags(const std::vector<std::string>& arguments);
 
 }  // namespace mindgate::cli

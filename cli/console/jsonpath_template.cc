@@ -1,9 +1,8 @@
-#include "cli/console/jsonpath_template.h"
-
 #include <charconv>
 #include <utility>
 
 #include "base/text.h"
+#include "cli/console/output.h"
 
 namespace mindgate::cli::jsonpath {
 namespace {

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/console/paint.h"
+#include "cli/console/terminal.h"
 #include "offline/decide.h"
 
 namespace mindgate::cli {

@@ -5,26 +5,23 @@
 #include <optional>
 #include <ostream>
 
-#include "base/clock.h"
-#include "base/problem.h"
+#include "base/result.h"
 #include "base/text.h"
-#include "cli/console/connection.h"
+#include "base/time.h"
 #include "cli/console/print.h"
-#include "cli/deploy/app_run.h"
+#include "cli/console/session.h"
 #include "deploy/application.h"
 #include "deploy/apply.h"
 #include "deploy/check.h"
 #include "deploy/config.h"
-#include "deploy/function.h"
 #include "deploy/history.h"
 #include "deploy/plan.h"
-#include "deploy/preflight.h"
 #include "json/yaml.h"
-#include "kube/environment.h"
+#include "kube/subprocess.h"
 #include "offline/admission_function.h"
 #include "offline/evaluate.h"
 #include "offline/inputs.h"
-#include "offline/results_json.h"
+#include "offline/report.h"
 
 namespace mindgate::cli {
 namespace {

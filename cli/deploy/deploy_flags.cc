@@ -3,9 +3,7 @@
 
 #include "cli/console/commands.h"
 #include "cli/console/flags.h"
-#include "cli/deploy/app_run.h"
 #include "cli/deploy/deploy.h"
-#include "cli/deploy/deploy_history.h"
 #include "deploy/application.h"
 
 // The flags and help texts of `deploy` and `deploy rollback`.

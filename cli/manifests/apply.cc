@@ -1,22 +1,19 @@
-#include "cli/manifests/apply.h"
-
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
 #include <ostream>
 
-#include "base/clock.h"
-#include "base/problem.h"
+#include "base/result.h"
+#include "base/time.h"
 #include "cli/console/commands.h"
 #include "cli/console/print.h"
+#include "cli/manifests/manifests.h"
 #include "cli/manifests/report_formats.h"
 #include "offline/evaluate.h"
 #include "offline/report.h"
-#include "offline/results_json.h"
 
 namespace mindgate::cli {
-
 namespace {
 
 // What these outputs hold are objects, not findings.

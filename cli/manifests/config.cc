@@ -1,4 +1,4 @@
-#include "cli/manifests/config.h"
+#include "schemas/config.h"
 
 #include <CLI/CLI.hpp>
 #include <istream>
@@ -6,23 +6,22 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
-#include "admission/policy_files.h"
-#include "base/clock.h"
-#include "base/problem.h"
+#include "admission/config_files.h"
+#include "base/result.h"
 #include "base/text.h"
+#include "base/time.h"
 #include "cli/console/commands.h"
+#include "cli/manifests/manifests.h"
 #include "json/pointer.h"
 #include "json/yaml.h"
 #include "offline/evaluate.h"
 #include "offline/inputs.h"
-#include "offline/results_json.h"
-#include "offline/suite_table.h"
+#include "offline/report.h"
+#include "offline/suite.h"
 #include "policies/site/site_policies.h"
-#include "schemas/config_load.h"
 #include "simulation/scenario_table.h"
 
 namespace mindgate::cli {
-
 namespace {
 
 constexpr std::chrono::days kSoon(30);

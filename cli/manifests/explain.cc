@@ -1,5 +1,3 @@
-#include "cli/manifests/explain.h"
-
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
@@ -8,24 +6,51 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <ostream>
+#include <string>
 
-#include "base/clock.h"
-#include "base/problem.h"
+#include "base/result.h"
 #include "base/text.h"
+#include "base/time.h"
 #include "cli/console/commands.h"
-#include "cli/console/hints.h"
+#include "cli/console/flags.h"
 #include "cli/console/print.h"
 #include "cli/console/terminal.h"
-#include "cli/manifests/rule_text.h"
+#include "cli/manifests/explain_text.h"
+#include "cli/manifests/manifests.h"
 #include "json/yaml.h"
 #include "mutators/mutator.h"
 #include "offline/evaluate.h"
-#include "offline/results_json.h"
+#include "offline/report.h"
 #include "policies/engine.h"
 #include "policies/site/site_policies.h"
-#include "schemas/keys.h"
+#include "schemas/kinds.h"
+#include "schemas/names.h"
 
 namespace mindgate::cli {
+
+using json::Json;
+
+namespace {
+
+// The one mutator that adds to lists of what people write.
+constexpr std::string_view kListMutator = "visible-devices";
+
+}  // namespace
+
+Json ArgocdSettings(const schemas::Config& config) {
+  Json ignored = Json::array();
+  const std::string path = ".spec | .. | .env? | arrays | .[] | select(.name? == \"" +
+                           std::string(schemas::kVisibleDevices) + "\")";
+  for (const schemas::KindInfo& info : schemas::kKinds) {
+    if (info.built_in || !schemas::kPodMakers.Has(info.kind)) continue;
+    if (config.disabled_mutators.contains(kListMutator)) continue;
+    ignored.push_back({{"group", std::string(info.group)},
+                       {"kind", std::string(info.name)},
+                       {"jqPathExpressions", Json::array({path})}});
+  }
+  return {{"ignoreDifferences", std::move(ignored)}};
+}
+
 namespace {
 
 using OrderedJson = nlohmann::ordered_json;

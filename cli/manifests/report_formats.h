@@ -7,13 +7,14 @@
 #include <vector>
 
 #include "cli/console/output.h"
-#include "cli/console/paint.h"
-#include "cli/manifests/junit.h"
+#include "cli/console/terminal.h"
+#include "cli/manifests/report_ci.h"
 #include "offline/report.h"
+
+namespace mindgate::cli {
 
 // The outputs that machines and reviewers read of a report, for every command that makes one. Each
 // holds all that could not be read, and none is broken by what users wrote.
-namespace mindgate::cli {
 
 // "sarif", "junit", "github", "gitlab" and "html", in the order of help.
 std::vector<std::string> ReportFormats();

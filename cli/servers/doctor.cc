@@ -1,21 +1,20 @@
-#include "cli/servers/doctor.h"
-
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <ostream>
 
-#include "admission/policy_files.h"
-#include "base/clock.h"
-#include "base/problem.h"
+#include "admission/config_files.h"
+#include "base/result.h"
 #include "base/text.h"
+#include "base/time.h"
 #include "cli/console/commands.h"
-#include "cli/console/connection.h"
 #include "cli/console/flags.h"
-#include "cli/console/paint.h"
+#include "cli/console/session.h"
+#include "cli/console/terminal.h"
+#include "cli/servers/servers.h"
 #include "kube/client.h"
-#include "offline/policy_config_maps.h"
+#include "offline/evaluate.h"
 
 namespace mindgate::cli {
 namespace {

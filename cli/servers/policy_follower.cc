@@ -8,11 +8,10 @@
 #include <string>
 #include <utility>
 
-#include "base/mutex.h"
-#include "base/thread.h"
-#include "cli/console/connection.h"
+#include "base/threads.h"
+#include "cli/console/session.h"
 #include "kube/reflector.h"
-#include "offline/policy_config_maps.h"
+#include "offline/evaluate.h"
 
 namespace mindgate::cli {
 namespace {

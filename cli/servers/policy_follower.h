@@ -3,10 +3,10 @@
 #include <memory>
 #include <stop_token>
 
-#include "admission/config_reload.h"
-#include "base/clock.h"
-#include "base/file_descriptor.h"
+#include "admission/config_files.h"
+#include "base/files.h"
 #include "base/log.h"
+#include "base/time.h"
 #include "kube/access.h"
 
 namespace mindgate::cli {

@@ -1,24 +1,21 @@
-#include "cli/servers/watch.h"
-
 #include <CLI/CLI.hpp>
 #include <functional>
 #include <memory>
 #include <random>
 
-#include "admission/config_reload.h"
-#include "admission/policy_files.h"
+#include "admission/config_files.h"
 #include "audit/controller.h"
-#include "base/directory_watch.h"
 #include "base/files.h"
-#include "base/problem.h"
+#include "base/result.h"
 #include "base/snapshot.h"
-#include "base/thread.h"
+#include "base/threads.h"
 #include "base/version.h"
 #include "cli/console/commands.h"
-#include "cli/console/connection.h"
 #include "cli/console/flags.h"
+#include "cli/console/session.h"
 #include "cli/servers/policy_follower.h"
-#include "http/probe_port.h"
+#include "cli/servers/servers.h"
+#include "http/front_end.h"
 #include "watcher/frame/leader_client.h"
 #include "watcher/watcher.h"
 

@@ -1,10 +1,26 @@
 #include "cli/status/release.h"
 
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <ostream>
+#include <set>
+#include <utility>
 
-#include "base/problem.h"
+#include "base/result.h"
+#include "base/text.h"
 #include "cli/console/commands.h"
+#include "cli/console/flags.h"
+#include "cli/console/session.h"
+#include "cli/console/terminal.h"
+#include "json/decode.h"
+#include "json/value.h"
+#include "kube/reflector.h"
+#include "schemas/raw_objects.h"
+#include "watcher/rescheduling/nodes.h"
+#include "watcher/scaling/pod.h"
 
 namespace mindgate::cli {
 namespace {
@@ -100,6 +116,309 @@ int ReleaseEach(size_t count, size_t missing, const std::function<bool()>& is_co
   const int code = PrintReleased(objects, options, words, io);
   if (code != kExitDone) return code;
   return all ? kExitDone : kExitDenied;
+}
+
+namespace {
+
+using watcher::scaling::Gate;
+
+constexpr ReleaseWords kWords = {.object = "pod",
+                                 .what = "gate",
+                                 .consequence = "a pod starts as soon as its gate is open",
+                                 .untouched = "no gate was opened"};
+
+// A gated pod is Pending. Its labels may have changed since it got the gate.
+kube::Answer<std::vector<Gate>> ListGates(kube::Client& client, const std::string& ns,
+                                          const std::string& selector) {
+  std::vector<Gate> gates;
+  const json::Projection fields = kube::WithIdentity({{"spec", "schedulingGates"}});
+  const auto listed = client.ListAll(
+      kube::resources::kPods, ns,
+      {.label_selector = selector, .field_selector = "status.phase=Pending"}, &fields,
+      {.started = [&gates] { gates.clear(); },
+       .item =
+           [&gates](const json::Value& pod) {
+             const auto place =
+                 schemas::PlaceOfScalingGate(json::FindPath(pod, {"spec", "schedulingGates"}));
+             if (!place) return;
+             const auto text = [&pod](std::string_view key) {
+               return std::string(
+                   json::AsString(json::FindPath(pod, {"metadata", key})).value_or(""));
+             };
+             gates.push_back({text("namespace"), text("name"), text("uid"), *place});
+           }});
+  if (!listed) return tl::make_unexpected(listed.error());
+  return gates;
+}
+
+// Keeps the named pods. Reports names without a gate, and returns their number.
+size_t KeepNamed(const std::vector<std::string>& names, const std::string& ns,
+                 std::vector<Gate>& gates, Streams& io) {
+  const std::set<std::string> wanted(names.begin(), names.end());
+  std::erase_if(gates, [&](const Gate& gate) { return !wanted.contains(gate.pod); });
+  size_t missing = 0;
+  for (const std::string& name : wanted) {
+    if (std::any_of(gates.begin(), gates.end(),
+                    [&](const Gate& gate) { return gate.pod == name; })) {
+      continue;
+    }
+    PrintError(io.err, "pod " + Quote(name) + " in namespace " + ns +
+                           " does not exist or has no gate of mindgate");
+    ++missing;
+  }
+  return missing;
+}
+
+bool IsConfirmed(const std::vector<Gate>& gates, Streams& io) {
+  std::vector<std::string> pods;
+  for (const Gate& gate : gates) pods.push_back(TitleOf(kWords, gate.ns, gate.pod));
+  return IsConfirmed(pods,
+                     gates.size() == 1
+                         ? "Open the gate of this pod?"
+                         : "Open the gates of these " + std::to_string(gates.size()) + " pods?",
+                     io);
+}
+
+Released Release(kube::Client& client, const Gate& gate, DryRun dry_run) {
+  Released released{.ns = gate.ns, .name = gate.pod, .outcome = "would be released"};
+  if (dry_run == DryRun::kClient) return released;
+  const auto opened =
+      client.Patch(kube::resources::kPods, gate.ns, gate.pod, watcher::scaling::GateRemoval(gate),
+                   {.dry_run = dry_run == DryRun::kServer});
+  if (opened) {
+    if (dry_run == DryRun::kNone) released.outcome = "released";
+    return released;
+  }
+  // Nothing to do for a pod that is deleted or already released.
+  const bool gone = opened.error().reason == kube::Reason::kNotFound ||
+                    opened.error().reason == kube::Reason::kInvalid;
+  released.outcome = gone ? "gone" : "failed";
+  if (!gone) released.error = opened.error().message;
+  return released;
+}
+
+}  // namespace
+
+int RunReleaseGates(const ReleaseGatesOptions& options, Streams& io) {
+  const bool is_ambiguous = options.all_namespaces && !options.names.empty();
+  const auto problem =
+      is_ambiguous
+          ? Problem{"names cannot be combined with -A: the same name may exist in several namespaces",
+                    "replace -A with -n NAMESPACE"}
+          : ProblemOf(options, kWords, io);
+  if (problem) {
+    PrintError(io.err, *problem);
+    return kExitUnusable;
+  }
+  const SystemClock clock;
+  const auto connection = Connect(options.cluster, clock, {}, io);
+  if (connection == nullptr) return kExitUnusable;
+  kube::Client& client = connection->client();
+  auto gates =
+      ListGates(client, options.all_namespaces ? "" : connection->ns(), options.label_selector);
+  if (!gates) {
+    PrintError(io.err, gates.error().message);
+    return kExitUnusable;
+  }
+  size_t missing = 0;
+  if (!options.names.empty()) missing = KeepNamed(options.names, connection->ns(), *gates, io);
+  return ReleaseEach(
+      gates->size(), missing, [&] { return IsConfirmed(*gates, io); },
+      [&](size_t i) { return Release(client, (*gates)[i], options.dry_run); }, options, kWords, io);
+}
+
+void AddReleaseGates(CLI::App& parent, Streams& io, int& exit_code) {
+  auto options = std::make_shared<ReleaseGatesOptions>();
+  CLI::App* command =
+      parent.add_subcommand("release-gates", "Open the scheduling gates of pods without a watcher");
+  command->add_option("POD", options->names, "Names of pods")->type_name("");
+  AddKubeFlags(*command, options->cluster);
+  AddSwitch(*command, "-A,--all-namespaces", options->all_namespaces,
+            "Select pods in all namespaces", "RELEASE_GATES_ALL_NAMESPACES");
+  AddFlag(*command, "-l,--selector", options->label_selector,
+          "Label selector for pods, such as jobID=chat", "RELEASE_GATES_SELECTOR", "SELECTOR");
+  AddSwitch(*command, "--all", options->all,
+            "Select all pods in the namespace or, with -A, in the cluster", "RELEASE_GATES_ALL");
+  AddDryRun(*command, options->dry_run,
+            "Open nothing: none, client (the default without a value) or server. client lists the "
+            "pods, server also validates the change on the API server",
+            "RELEASE_GATES_DRY_RUN", true);
+  AddSwitch(*command, "-y,--yes", options->yes, "Do not ask for confirmation", "RELEASE_GATES_YES");
+  AddOutputOption(*command, options->output, {"text", "name", "yaml", "json", "jsonpath"},
+                  "RELEASE_GATES_OUTPUT");
+  command->footer(
+      R"(While the watcher enforces elastic scaling, pods under a scaling rule start with the scheduling gate
+mindgate.io/elastic-scaling. Uninstalling the chart opens these gates; this command opens them by hand.
+It asks for confirmation on a terminal.
+Exit codes: 0 all gates are open, 1 some gates stay closed or a named pod has none, 2 invalid arguments or
+the cluster cannot be reached.
+Examples:
+  mindgate release-gates -A --all --dry-run
+  mindgate release-gates -n serving -l jobID=chat
+  mindgate release-gates -n serving chat-decode-0 chat-decode-1 --yes)");
+  command->callback([options, &io, &exit_code] { exit_code = RunReleaseGates(*options, io); });
+}
+
+namespace {
+
+// How often a node is read again that somebody changes meanwhile. Kubelets write one every few
+// minutes, and more than a few writers at once are not to be expected.
+constexpr int kMaxTries = 5;
+
+constexpr ReleaseWords kNodeWords = {
+    .object = "node",
+    .what = "taint",
+    .consequence = "pods may be placed on a node as soon as its taint is gone",
+    .untouched = "no taint was removed"};
+
+struct TaintedNode {
+  std::string name{};
+  json::Json removal{};  // a JSON Patch
+};
+
+std::optional<json::Json> RemovalOf(const json::Value& node) {
+  return watcher::rescheduling::TaintPatch(node, false);
+}
+
+kube::Answer<std::vector<TaintedNode>> ListTainted(kube::Client& client,
+                                                   const std::string& selector) {
+  std::vector<TaintedNode> nodes;
+  const json::Projection fields = kube::WithIdentity({{"spec", "taints"}});
+  const auto listed = client.ListAll(
+      kube::resources::kNodes, "", {.label_selector = selector}, &fields,
+      {.started = [&nodes] { nodes.clear(); },
+       .item =
+           [&nodes](const json::Value& node) {
+             auto removal = RemovalOf(node);
+             if (!removal) return;
+             nodes.push_back({json::TextAt(node, {"metadata", "name"}), *std::move(removal)});
+           }});
+  if (!listed) return tl::make_unexpected(listed.error());
+  return nodes;
+}
+
+// Reads each, and adds to `missing` those that are not there or have no taint, after reporting
+// them.
+kube::Answer<std::vector<TaintedNode>> ReadNamed(kube::Client& client,
+                                                 const std::vector<std::string>& names,
+                                                 size_t& missing, Streams& io) {
+  std::vector<TaintedNode> nodes;
+  for (const std::string& name : std::set<std::string>(names.begin(), names.end())) {
+    const auto node = client.Get(kube::resources::kNodes, "", name);
+    if (!node && node.error().reason != kube::Reason::kNotFound) {
+      return tl::make_unexpected(node.error());
+    }
+    auto removal = node ? RemovalOf(json::Document(*node).root()) : std::nullopt;
+    if (removal) {
+      nodes.push_back({name, *std::move(removal)});
+      continue;
+    }
+    PrintError(io.err,
+               "node " + Quote(name) + (node ? " has no taint of mindgate" : " does not exist"));
+    ++missing;
+  }
+  return nodes;
+}
+
+bool IsConfirmed(const std::vector<TaintedNode>& nodes, Streams& io) {
+  std::vector<std::string> titles;
+  for (const TaintedNode& node : nodes) titles.push_back(TitleOf(kNodeWords, "", node.name));
+  const std::string taint(schemas::kFaultyTaint);
+  return IsConfirmed(
+      titles,
+      "Remove the taint " + taint +
+          (nodes.size() == 1 ? " from this node?"
+                             : " from these " + std::to_string(nodes.size()) + " nodes?"),
+      io);
+}
+
+Released Release(kube::Client& client, const TaintedNode& node, DryRun dry_run) {
+  Released released{.name = node.name, .outcome = "would be released"};
+  if (dry_run == DryRun::kClient) return released;
+  json::Json removal = node.removal;
+  for (int tries = 1;; ++tries) {
+    const auto patched = client.Patch(kube::resources::kNodes, "", node.name, removal,
+                                      {.dry_run = dry_run == DryRun::kServer});
+    if (patched) {
+      if (dry_run == DryRun::kNone) released.outcome = "released";
+      return released;
+    }
+    kube::Fault fault = patched.error();
+    // Of another resourceVersion by now: what is there now decides.
+    if (fault.reason == kube::Reason::kInvalid || fault.reason == kube::Reason::kConflict) {
+      const auto now = client.Get(kube::resources::kNodes, "", node.name);
+      if (now) {
+        auto again = RemovalOf(json::Document(*now).root());
+        if (!again) {
+          released.outcome = "gone";
+          return released;
+        }
+        if (tries < kMaxTries) {
+          removal = *std::move(again);
+          continue;
+        }
+      } else {
+        fault = now.error();
+      }
+    }
+    released.outcome = fault.reason == kube::Reason::kNotFound ? "gone" : "failed";
+    if (released.outcome == "failed") released.error = fault.message;
+    return released;
+  }
+}
+
+}  // namespace
+
+int RunReleaseNodes(const ReleaseOptions& options, Streams& io) {
+  if (const auto problem = ProblemOf(options, kNodeWords, io)) {
+    PrintError(io.err, *problem);
+    return kExitUnusable;
+  }
+  const SystemClock clock;
+  const auto connection = Connect(options.cluster, clock, {}, io);
+  if (connection == nullptr) return kExitUnusable;
+  kube::Client& client = connection->client();
+  size_t missing = 0;
+  const auto tainted = options.names.empty() ? ListTainted(client, options.label_selector)
+                                             : ReadNamed(client, options.names, missing, io);
+  if (!tainted) {
+    PrintError(io.err, tainted.error().message);
+    return kExitUnusable;
+  }
+  return ReleaseEach(
+      tainted->size(), missing, [&] { return IsConfirmed(*tainted, io); },
+      [&](size_t i) { return Release(client, (*tainted)[i], options.dry_run); }, options,
+      kNodeWords, io);
+}
+
+void AddReleaseNodes(CLI::App& parent, Streams& io, int& exit_code) {
+  auto options = std::make_shared<ReleaseOptions>();
+  CLI::App* command = parent.add_subcommand(
+      "release-nodes", "Remove the taints of nodes that no watcher removes any more");
+  command->add_option("NODE", options->names, "Names of nodes")->type_name("");
+  AddClusterFlags(*command, options->cluster);
+  AddFlag(*command, "-l,--selector", options->label_selector, "Label selector for nodes",
+          "RELEASE_NODES_SELECTOR", "SELECTOR");
+  AddSwitch(*command, "--all", options->all, "Select all nodes", "RELEASE_NODES_ALL");
+  AddDryRun(*command, options->dry_run,
+            "Remove nothing: none, client (the default without a value) or server. client lists "
+            "the nodes, server also validates the change on the API server",
+            "RELEASE_NODES_DRY_RUN", true);
+  AddSwitch(*command, "-y,--yes", options->yes, "Do not ask for confirmation", "RELEASE_NODES_YES");
+  AddOutputOption(*command, options->output, {"text", "name", "yaml", "json", "jsonpath"},
+                  "RELEASE_NODES_OUTPUT");
+  command->footer(
+      R"(With rescheduling.isolateNodes the watcher puts the taint mindgate.io/faulty:NoSchedule on nodes that are
+unhealthy. Uninstalling the chart removes these taints; this command removes them by hand, after isolateNodes was
+switched off for one. Other taints stay. A watcher that still isolates nodes puts the taint back on unhealthy ones.
+It asks for confirmation on a terminal.
+Exit codes: 0 all taints are gone, 1 some stay or a named node has none, 2 invalid arguments or the cluster cannot be
+reached.
+Examples:
+  mindgate release-nodes --all --dry-run
+  mindgate release-nodes --all
+  mindgate release-nodes node-1 node-2 --yes)");
+  command->callback([options, &io, &exit_code] { exit_code = RunReleaseNodes(*options, io); });
 }
 
 }  // namespace mindgate::cli

@@ -7,14 +7,15 @@
 #include <string_view>
 #include <vector>
 
-#include "base/problem.h"
+#include "base/result.h"
 #include "cli/console/flags.h"
 #include "cli/console/output.h"
-#include "cli/console/streams.h"
+#include "cli/console/terminal.h"
 #include "kube/access.h"
 
-// What release-gates and release-nodes share: which objects, and what became of each.
 namespace mindgate::cli {
+
+// What release-gates and release-nodes share: which objects, and what became of each.
 
 struct ReleaseOptions {
   kube::AccessFlags cluster = {};

@@ -1,5 +1,3 @@
-#include "cli/status/snapshot.h"
-
 #include <CLI/CLI.hpp>
 #include <istream>
 #include <iterator>
@@ -8,12 +6,12 @@
 #include <utility>
 
 #include "audit/collections.h"
-#include "base/clock.h"
 #include "base/files.h"
-#include "base/problem.h"
+#include "base/result.h"
+#include "base/time.h"
 #include "cli/console/commands.h"
-#include "cli/console/connection.h"
 #include "cli/console/flags.h"
+#include "cli/console/session.h"
 #include "cli/status/status.h"
 #include "offline/evaluate.h"
 #include "offline/inputs.h"

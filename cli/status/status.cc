@@ -12,19 +12,15 @@
 #include <set>
 #include <thread>
 
-#include "admission/policy_files.h"
-#include "base/mutex.h"
-#include "base/problem.h"
+#include "admission/config_files.h"
+#include "base/result.h"
 #include "base/text.h"
-#include "base/thread.h"
+#include "base/threads.h"
 #include "cli/console/commands.h"
-#include "cli/console/connection.h"
 #include "cli/console/flags.h"
-#include "cli/console/service.h"
-#include "cli/status/status_faults.h"
-#include "cli/status/status_print.h"
+#include "cli/console/session.h"
 #include "kube/reflector.h"
-#include "watcher/frame/pods.h"
+#include "watcher/frame/informers.h"
 #include "watcher/scaling/reconciler.h"
 #include "watcher/scaling/service_feed.h"
 

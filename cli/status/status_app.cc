@@ -3,15 +3,11 @@
 #include <set>
 #include <utility>
 
-#include "base/clock.h"
-#include "base/problem.h"
-#include "cli/console/connection.h"
-#include "cli/deploy/app_run.h"
+#include "base/result.h"
+#include "base/time.h"
+#include "cli/console/session.h"
 #include "cli/deploy/deploy.h"
-#include "cli/status/snapshot.h"
 #include "cli/status/status.h"
-#include "cli/status/status_faults.h"
-#include "cli/status/status_print.h"
 #include "deploy/health.h"
 #include "what_if/snapshot.h"
 #include "what_if/survey.h"

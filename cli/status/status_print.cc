@@ -1,13 +1,20 @@
-#include "cli/status/status_print.h"
-
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
 
 #include "base/text.h"
-#include "cli/console/columns.h"
+#include "base/time.h"
+#include "cli/console/output.h"
+#include "cli/status/status.h"
 
 namespace mindgate::cli {
+
+std::string AfterText(std::chrono::seconds duration) {
+  const auto minutes = duration.count() / 60;
+  const bool whole = duration.count() % 60 == 0 && minutes > 0 && minutes < 60;
+  return "after " + (whole ? Counted(minutes, "minute") : FormatDuration(duration));
+}
+
 namespace {
 
 using OrderedJson = nlohmann::ordered_json;

@@ -5,13 +5,12 @@
 #include <utility>
 #include <vector>
 
-#include "base/problem.h"
+#include "base/result.h"
 #include "cli/console/commands.h"
 #include "cli/what_if/what_if.h"
 #include "offline/inputs.h"
-#include "offline/results_json.h"
+#include "offline/report.h"
 #include "simulation/player.h"
-#include "simulation/timeline.h"
 
 namespace mindgate::cli {
 namespace {

@@ -5,9 +5,9 @@
 #include <utility>
 #include <vector>
 
-#include "base/html.h"
+#include "base/foreign_text.h"
 #include "base/text.h"
-#include "cli/what_if/what_if_print.h"
+#include "cli/what_if/what_if.h"
 
 namespace mindgate::cli {
 namespace {

@@ -1,5 +1,3 @@
-#include "cli/what_if/what_if_print.h"
-
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <ostream>
@@ -9,7 +7,8 @@
 #include "cli/console/output.h"
 #include "cli/console/print.h"
 #include "cli/status/status.h"
-#include "offline/results_json.h"
+#include "cli/what_if/what_if.h"
+#include "offline/report.h"
 
 namespace mindgate::cli {
 namespace {

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "base/text.h"
-#include "deploy/patches.h"
+#include "deploy/render.h"
 #include "json/value.h"
 
 namespace mindgate::deploy {

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "json/json.h"
+#include "json/value.h"
 
 // What two states of an object differ in, as Kubernetes understands them.
 namespace mindgate::deploy {

@@ -6,14 +6,15 @@
 #include <string_view>
 #include <vector>
 
-#include "deploy/config_types.h"
-#include "deploy/import/find.h"
+#include "deploy/config.h"
+#include "deploy/import/import.h"
 #include "deploy/render.h"
-#include "json/json.h"
+#include "json/value.h"
+
+namespace mindgate::deploy {
 
 // Objects to the keys of a configuration: what the renderers of the frameworks do, backwards. What
-// no key says is left to the patches (import/patch.h).
-namespace mindgate::deploy {
+// no key says is left to the patches (import/read.h).
 
 // A configuration or a block of it, with its keys in the order in which they are written.
 using Block = nlohmann::ordered_json;
@@ -67,5 +68,19 @@ void PutMap(Block& block, const char* key, const json::Json* runs, const json::J
 // env_vars: variables with a text that `rendered` has not, or not so.
 void PutVariables(Block& block, const json::Json* runs, const json::Json* rendered,
                   std::initializer_list<std::string_view> skipped = {});
+
+// The entries of `patches:` that make of `rendered`, the objects of a configuration without
+// patches, what runs. One for each object, or one without a name where all objects of a kind need
+// the same. A list of {kind, name, patch}; `patch` is merged (deploy/render.h).
+//
+// Not kept, so that deploying changes it, is what mindgate writes otherwise on purpose:
+// - labels, annotations, numbers of replicas and readiness probes that only mindgate writes;
+// - the labels and the annotation by which mindgate knows its objects;
+// - of the store: more replicas than the one in which engine and decoder meet, probes of a path,
+// and
+//   a port other than that of its container, which nobody reaches;
+// - the size of a gang that the old template wrote. That of a user is a key of the file.
+json::Json PatchesToward(const FoundApplication& found,
+                         const std::vector<RenderedObject>& rendered);
 
 }  // namespace mindgate::deploy

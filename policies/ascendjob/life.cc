@@ -5,9 +5,8 @@
 #include "json/pointer.h"
 #include "policies/ascendjob/ascendjob.h"
 #include "policies/families.h"
-#include "policies/references.h"
+#include "policies/lookups.h"
 #include "schemas/names.h"
-#include "schemas/normalized_key.h"
 
 namespace mindgate::policies::ascendjob {
 namespace {

@@ -4,7 +4,7 @@
 #include "json/pointer.h"
 #include "policies/ascendjob/ascendjob.h"
 #include "policies/families.h"
-#include "policies/references.h"
+#include "policies/lookups.h"
 #include "schemas/names.h"
 #include "schemas/scaling_rule.h"
 

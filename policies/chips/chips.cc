@@ -93,4 +93,101 @@ std::string DidYouMean(std::string_view word, std::span<const std::string_view> 
   return nearest ? " (did you mean " + Quote(*nearest) + "?)" : "";
 }
 
+// What the super-pod handlers ask of the annotation sp-block.
+
+using schemas::Entry;
+using schemas::GroupChips;
+
+int64_t NodesOf(int64_t block, int64_t node_chips) {
+  return node_chips < 1 ? 1 : std::max<int64_t>(1, block / node_chips);
+}
+
+namespace {
+
+// The blocks that the job takes, as far as its chips are known.
+std::string RightBlock(const GroupChips& chips, int64_t node) {
+  const int64_t unit = std::max<int64_t>(1, node);
+  const int64_t pod = chips.uniform.value_or(0);
+  if (chips.IsSingle() && pod >= 1 && (pod < unit || pod % unit == 0)) {
+    return "write sp-block: \"" + std::to_string(pod) + "\", or leave it out";
+  }
+  const bool sure = chips.gang_certain || chips.uniform;
+  const int64_t total = sure ? chips.total.value_or(0) : 0;
+  if (total < 1 || total % unit != 0) return "write a multiple of " + std::to_string(unit);
+  return "write a divisor of " + std::to_string(total) +
+         (unit > 1 ? " that is a multiple of " + std::to_string(unit) : "");
+}
+
+}  // namespace
+
+std::optional<Problem> ProblemOfBlock(const GroupChips& chips, int64_t block,
+                                      int64_t super_pod_size) {
+  const int64_t node = chips.choice.handler->node_chips;
+  const auto name = [&] { return "sp-block " + std::to_string(block); };
+  if (node >= 1 && block >= node && block % node != 0) {
+    return Problem{name() + " is not a multiple of the " + Chips(node) + " of a node",
+                   RightBlock(chips, node)};
+  }
+  if (chips.choice.handler->whole_blocks && block < node && chips.IsDistributed()) {
+    return Problem{name() + " is less than the " + Chips(node) +
+                       " of a node, which each of several pods takes whole",
+                   RightBlock(chips, node)};
+  }
+  if (NodesOf(block, node) > super_pod_size) {
+    return Problem{name() + " spans " + std::to_string(NodesOf(block, node)) +
+                       " nodes, more than the " + std::to_string(super_pod_size) +
+                       " of a super pod",
+                   "write at most " + std::to_string(super_pod_size * node) +
+                       ", or set the super-pod size in mindgate.yaml to the scheduler's"};
+  }
+  if (chips.IsSingle()) {
+    // Less than one chip is for another rule.
+    if (chips.uniform.value_or(0) < 1 || *chips.uniform == block) return std::nullopt;
+    return Problem{name() + " is not the " + Chips(*chips.uniform) + " of the job's only NPU pod",
+                   RightBlock(chips, node)};
+  }
+  // A LeaderWorkerSet without gang scheduling is judged pod by pod; equal pods fail there as well.
+  const bool sure = chips.gang_certain || chips.uniform;
+  if (!sure || !chips.total || *chips.total < 1 || *chips.total % block == 0) return std::nullopt;
+  return Problem{name() + " does not divide the " + Chips(*chips.total) + " of the job",
+                 RightBlock(chips, node)};
+}
+
+GroupChips OneInstance(const schemas::WorkloadView& view, const schemas::PodGroupView& group,
+                       GroupChips chips) {
+  int64_t pods = 0;
+  int64_t total = 0;
+  bool known = chips.uniform.has_value();
+  for (size_t index : group.templates) {
+    const auto& pod = view.templates[index];
+    if (pod.chips.resource.empty()) continue;
+    // Of no workers nothing is said here, and services may say it.
+    const bool gang = group.facts().leader_and_workers;
+    const int64_t count = gang ? pod.pods.value_or(1) : 1;
+    int64_t product = 0;
+    known = known && count >= 1 && pod.chips.count.value_or(0) >= 1 &&
+            !__builtin_mul_overflow(*pod.chips.count, count, &product) &&
+            !__builtin_add_overflow(total, product, &total) &&
+            !__builtin_add_overflow(pods, count, &pods);
+  }
+  chips.gang_certain = true;
+  chips.npu_pods = known ? std::optional(pods) : std::nullopt;
+  chips.total = known ? std::optional(total) : std::nullopt;
+  return chips;
+}
+
+std::optional<int64_t> BlockOfInstance(const RuleContext& context,
+                                       const schemas::PodGroupView& group,
+                                       const GroupChips& chips) {
+  const auto total = OneInstance(context.view, group, chips).total;
+  if (!total || ProblemOfBlock(chips, *total, context.config.super_pod_size)) return std::nullopt;
+  return total;
+}
+
+std::optional<int64_t> PositiveBlock(const Entry& entry) {
+  const auto text = entry.Text();
+  const auto block = text ? ParseGoInt(*text) : std::nullopt;
+  return block && *block > 0 ? block : std::nullopt;
+}
+
 }  // namespace mindgate::policies::chips

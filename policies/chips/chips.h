@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
-#include "base/problem.h"
-#include "policies/chip_table.h"
+#include "base/result.h"
+#include "policies/lookups.h"
 #include "policies/rule.h"
 #include "schemas/accelerator.h"
 

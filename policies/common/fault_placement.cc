@@ -6,9 +6,7 @@
 #include "json/pointer.h"
 #include "policies/families.h"
 #include "policies/places.h"
-#include "schemas/keys.h"
 #include "schemas/names.h"
-#include "schemas/normalized_key.h"
 #include "schemas/workload.h"
 
 namespace mindgate::policies::common {

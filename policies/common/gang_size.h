@@ -6,8 +6,8 @@
 #include <string_view>
 
 #include "policies/rule.h"
-#include "schemas/autoscalers.h"
 #include "schemas/names.h"
+#include "schemas/replicas.h"
 #include "schemas/workload.h"
 
 // K, short for the value of huawei.com/schedule_minAvailable throughout, in code and comments: how

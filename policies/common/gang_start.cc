@@ -3,14 +3,14 @@
 
 #include "base/text.h"
 #include "json/pointer.h"
-#include "policies/chip_table.h"
 #include "policies/chips/chips.h"
 #include "policies/common/gang_size.h"
 #include "policies/families.h"
+#include "policies/lookups.h"
 #include "policies/places.h"
 #include "schemas/children.h"
 #include "schemas/names.h"
-#include "schemas/rollout.h"
+#include "schemas/replicas.h"
 
 // Gangs that can never be complete, at their start or in a rolling update.
 namespace mindgate::policies::common {

@@ -4,8 +4,8 @@
 #include "base/text.h"
 #include "json/pointer.h"
 #include "policies/families.h"
+#include "policies/lookups.h"
 #include "policies/places.h"
-#include "policies/references.h"
 #include "schemas/names.h"
 
 // How OME joins a runtime and an InferenceService into workloads, and what it silently leaves out

@@ -2,9 +2,199 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <optional>
+#include <string>
+#include <vector>
 
-#include "policies/site/matching.h"
-#include "policies/site/workload_value.h"
+#include "json/pointer.h"
+#include "policies/site/objects.h"
+#include "schemas/children.h"
+
+namespace mindgate::policies::site {
+namespace {
+
+using cel::Value;
+using schemas::PodTemplateView;
+using schemas::WorkloadView;
+
+// A map that is built: members in any order, each once.
+class MapBuilder {
+ public:
+  explicit MapBuilder(json::Arena& arena) : arena_(arena) {}
+
+  void Add(std::string_view key, const Value& value) {
+    entries_.push_back({Value::OfString(key), value});
+  }
+  void Add(std::string_view key, std::string_view text) { Add(key, Value::OfString(text)); }
+  void AddNumber(std::string_view key, std::optional<int64_t> number) {
+    if (number) Add(key, Value::OfInt(*number));
+  }
+  Value Finish() {
+    cel::Entry* row = arena_.Row<cel::Entry>(entries_.size());
+    std::copy(entries_.begin(), entries_.end(), row);
+    cel::SortEntries({row, entries_.size()});
+    return Value::OfEntries({row, entries_.size()});
+  }
+
+ private:
+  json::Arena& arena_;
+  std::vector<cel::Entry> entries_;
+};
+
+class WorkloadBuilder {
+ public:
+  WorkloadBuilder(const RuleContext& context, json::Arena& arena)
+      : context_(context), view_(context.view), arena_(arena) {}
+
+  Value Build() {
+    const schemas::Children children =
+        schemas::ChildrenOf(view_, context_.request.objects, context_.ns());
+    MapBuilder workload(arena_);
+    workload.Add("kind", view_.info().name);
+    workload.Add("framework", schemas::InfoOf(view_.framework).name);
+    workload.Add("name", view_.name);
+    workload.Add("namespace", context_.ns());
+    workload.Add("templates", ListOf(view_.templates, [&](const PodTemplateView& pod) {
+                   return TemplateValue(pod);
+                 }));
+    workload.Add("podGroups",
+                 ListOf(children.pod_groups, [&](const auto& group) { return GroupValue(group); }));
+    workload.Add("services", ListOf(children.services, [&](const auto& service) {
+                   MapBuilder made(arena_);
+                   made.Add("name", arena_.Text(service.name));
+                   made.Add("maker", service.maker);
+                   made.AddNumber("count", service.count);
+                   return made.Finish();
+                 }));
+    workload.Add("autoscalers", ListOf(children.autoscalers, [&](const auto& autoscaler) {
+                   MapBuilder made(arena_);
+                   made.Add("kind", autoscaler.kind);
+                   made.Add("name", arena_.Text(autoscaler.name));
+                   made.Add("role", autoscaler.role);
+                   made.AddNumber("min", autoscaler.min);
+                   made.AddNumber("max", autoscaler.max);
+                   return made.Finish();
+                 }));
+    if (children.rank_table) {
+      workload.Add("rankTable", arena_.Text(children.rank_table->config_map));
+    }
+    return workload.Finish();
+  }
+
+ private:
+  template <typename Items, typename Make>
+  Value ListOf(const Items& items, Make make) {
+    Value* row = arena_.Row<Value>(items.size());
+    size_t count = 0;
+    for (const auto& item : items) row[count++] = make(item);
+    return Value::OfItems({row, count});
+  }
+
+  std::string_view Field(std::string_view pointer) {
+    return arena_.Text(json::FieldPath(*view_.object, pointer));
+  }
+
+  static void AddMissing(const json::Value* map, std::vector<cel::Entry>& entries) {
+    if (map == nullptr) return;
+    for (const json::Member& member : map->members()) {
+      const Value key = Value::OfString(member.key);
+      const bool there = std::any_of(entries.begin(), entries.end(), [&](const cel::Entry& entry) {
+        return entry.key.text() == member.key;
+      });
+      if (!there) entries.push_back({key, Value::Of(member.value)});
+    }
+  }
+
+  // What the pods carry: the nearest map wins.
+  Value MapOf(const schemas::Place& own, std::span<const schemas::Place> inherited) {
+    const bool none_inherited =
+        std::all_of(inherited.begin(), inherited.end(),
+                    [](const auto& map) { return map.value == nullptr || map.value->empty(); });
+    if (none_inherited) {
+      return json::IsObject(own.value) ? Value::Of(*own.value) : Value::OfEntries({});
+    }
+    std::vector<cel::Entry> entries;
+    AddMissing(own.value, entries);
+    for (const schemas::Place& map : inherited) AddMissing(map.value, entries);
+    cel::Entry* row = arena_.Row<cel::Entry>(entries.size());
+    std::copy(entries.begin(), entries.end(), row);
+    cel::SortEntries({row, entries.size()});
+    return Value::OfEntries({row, entries.size()});
+  }
+
+  static Value SpecOf(const json::Value* value) {
+    return json::IsObject(value) ? Value::Of(*value) : Value::OfEntries({});
+  }
+
+  Value ContainerValue(const schemas::ContainerView& container) {
+    MapBuilder made(arena_);
+    made.Add("name", container.name);
+    made.Add("image", json::FindString(container.value, "image").value_or(""));
+    made.Add("spec", SpecOf(container.value));
+    made.Add("init", Value::OfBool(container.role == schemas::ContainerView::Role::kInit));
+    made.Add("field", Field(container.path));
+    bool first = true;
+    for (const schemas::NpuRequest& npu : container.npus) {
+      if (!npu.IsNpu() || !first) continue;
+      made.Add("resource", npu.resource);
+      made.AddNumber("npus", npu.count);
+      first = false;
+    }
+    if (first) {
+      made.Add("resource", "");
+      made.AddNumber("npus", int64_t{0});
+    }
+    return made.Finish();
+  }
+
+  Value TemplateValue(const PodTemplateView& pod) {
+    MapBuilder made(arena_);
+    made.Add("role", pod.name);
+    made.Add("field", Field(pod.path));
+    made.Add("labels", MapOf(pod.labels, pod.inherited_labels));
+    made.Add("annotations", MapOf(pod.annotations, pod.inherited_annotations));
+    made.Add("containers", ListOf(pod.containers, [&](const schemas::ContainerView& container) {
+               return ContainerValue(container);
+             }));
+    const auto npus = schemas::NpusOf(pod);
+    made.Add("resource", npus.empty() ? std::string_view() : npus.front().resource);
+    made.AddNumber("npus", npus.empty() ? std::optional<int64_t>(0) : npus.front().amount);
+    made.Add("spec", SpecOf(pod.pod_spec.value));
+    made.Add("scheduler", pod.SchedulerName());
+    made.Add("nodeSelector", MapOf(pod.node_selector, {}));
+    made.AddNumber("pods", pod.pods);
+    made.AddNumber("instances", pod.pod_group
+                                    ? schemas::CountOf(view_, view_.pod_groups[*pod.pod_group])
+                                    : int64_t{1});
+    return made.Finish();
+  }
+
+  Value GroupValue(const schemas::ChildPodGroup& group) {
+    MapBuilder made(arena_);
+    made.Add("name", arena_.Text(group.name));
+    made.Add("maker", group.maker);
+    made.Add("queue", group.queue);
+    made.AddNumber("count", group.count);
+    made.AddNumber("pods", group.pods);
+    made.AddNumber("minMember", group.min_member);
+    made.Add("roles", ListOf(group.group->templates, [&](size_t index) {
+               return Value::OfString(view_.templates[index].name);
+             }));
+    return made.Finish();
+  }
+
+  const RuleContext& context_;
+  const WorkloadView& view_;
+  json::Arena& arena_;
+};
+
+}  // namespace
+
+cel::Value WorkloadValue(const RuleContext& context, json::Arena& arena) {
+  return WorkloadBuilder(context, arena).Build();
+}
+
+}  // namespace mindgate::policies::site
 
 namespace mindgate::policies {
 namespace {

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <functional>
+#include <optional>
 #include <set>
 #include <utility>
 
 #include "base/text.h"
+#include "json/issues.h"
 #include "json/pointer.h"
 #include "policies/site/evaluation.h"
 #include "policies/site/facts.h"
@@ -13,6 +15,51 @@
 #include "schemas/raw_objects.h"
 
 namespace mindgate::policies::site {
+namespace {
+
+// Names that are there in other places of a policy, or in other policies.
+void ExplainMissing(json::Issue& issue) {
+  if (issue.message == "undeclared reference to 'variables'") {
+    issue.hint = "declare it under variables, above what reads it; matchConditions read none";
+  } else if (issue.message == "undeclared reference to 'params'") {
+    issue.hint = "give the policy a paramKind";
+  }
+}
+
+}  // namespace
+
+Expression::Expression(cel::Program program, const WrittenIn& in, json::Position at)
+    : program_(std::move(program)), file_(in.file.name) {
+  const std::string& text = program_.text();
+  std::vector<size_t> lines = {0};
+  for (size_t end = text.find('\n'); end != text.npos; end = text.find('\n', end + 1)) {
+    lines.push_back(end + 1);
+  }
+  for (const json::Position& place : json::PlacesInScalar(in.file.text, at, text, lines)) {
+    lines_.push_back(place.line);
+  }
+}
+
+std::optional<Expression> Expression::Compile(const WrittenExpression& written, const WrittenIn& in,
+                                              const cel::Environment& environment,
+                                              json::Issues& issues) {
+  const json::Position at = in.document.positions.At(written.path);
+  auto program = cel::Compile(written.text, environment);
+  if (program) return Expression(*std::move(program), in, at);
+  for (json::Issue issue : program.error().items()) {
+    issue.at = json::PlaceInScalar(in.file.text, at, written.text, issue.at);
+    issue.field = json::FieldPath(in.document.value, written.path);
+    ExplainMissing(issue);
+    issues.Add(std::move(issue));
+  }
+  return std::nullopt;
+}
+
+std::string Expression::Where(json::Position within) const {
+  const size_t line = within.line < 1 ? 0 : static_cast<size_t>(within.line) - 1;
+  return file_ + ":" + std::to_string(lines_[std::min(line, lines_.size() - 1)]);
+}
+
 namespace {
 
 // Variables that need each other: each is evaluated inside the one that reads it, and a stack has

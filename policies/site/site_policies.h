@@ -9,7 +9,6 @@
 
 #include "json/issues.h"
 #include "policies/rule.h"
-#include "policies/site/expression.h"
 #include "policies/site/policy.h"
 #include "schemas/site_kinds.h"
 

@@ -9,8 +9,8 @@
 #include "policies/families.h"
 #include "policies/places.h"
 #include "schemas/children.h"
-#include "schemas/job_attributes.h"
 #include "schemas/names.h"
+#include "schemas/placement.h"
 
 // vcjobs, batch Jobs and LeaderWorkerSets under Volcano. MindCluster ships Volcano without its
 // admission, so nothing else checks or completes a vcjob there (mind-cluster:

@@ -1,10 +1,11 @@
+#include "schemas/views/builder.h"
+
 #include <algorithm>
 #include <cstring>
 #include <memory>
 
 #include "base/text.h"
 #include "schemas/names.h"
-#include "schemas/views/adapters.h"
 
 namespace mindgate::schemas::views {
 namespace {

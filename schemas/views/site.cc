@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "schemas/site_kinds.h"
-#include "schemas/views/adapters.h"
+#include "schemas/views/builder.h"
 
 // Kinds of mindgate.yaml: templates are where it says. What an object leaves out on the way to one
 // makes no pods.

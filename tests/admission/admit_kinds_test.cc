@@ -5,7 +5,7 @@
 #include <string>
 
 #include "admission/admit.h"
-#include "schemas/config_load.h"
+#include "schemas/config.h"
 #include "schemas/site_kinds.h"
 #include "support/golden.h"
 #include "support/mutations.h"

@@ -10,7 +10,7 @@
 
 #include "audit/collections.h"
 #include "json/decode.h"
-#include "kube/label_selector.h"
+#include "kube/resource.h"
 #include "schemas/site_kinds.h"
 #include "support/small_cluster.h"
 #include "support/workloads.h"

@@ -16,7 +16,7 @@
 #include "schemas/site_kinds.h"
 #include "support/fake_clock.h"
 #include "support/workloads.h"
-#include "watcher/frame/pods.h"
+#include "watcher/frame/informers.h"
 
 namespace mindgate::audit::testing {
 

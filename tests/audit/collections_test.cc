@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "json/decode.h"
-#include "schemas/all_kinds.h"
 #include "schemas/site_kinds.h"
 
 namespace mindgate::audit {

@@ -6,7 +6,6 @@
 #include "admission/admit.h"
 #include "schemas/config.h"
 #include "webhook/admission_review.h"
-#include "webhook/decoder_pool.h"
 
 namespace mindgate::bench {
 

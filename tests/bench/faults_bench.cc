@@ -26,7 +26,7 @@
 #include "kube/http_server.h"
 #include "measure.h"
 #include "support/scaling.h"
-#include "watcher/rescheduling/controller.h"
+#include "watcher/rescheduling/reconciler.h"
 #include "watcher/scaling/controller.h"
 
 namespace mindgate::bench {

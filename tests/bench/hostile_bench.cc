@@ -19,7 +19,7 @@
 #include "bench/measure.h"
 #include "bench/reviews.h"
 #include "bench/server_process.h"
-#include "http/framing.h"
+#include "http/request.h"
 #include "support/hostile.h"
 
 namespace mindgate::bench {

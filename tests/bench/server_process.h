@@ -17,11 +17,11 @@
 #include <thread>
 #include <vector>
 
-#include "base/clock.h"
+#include "base/time.h"
 #include "bench/measure.h"
 #include "bench/tls_connection.h"
 #include "certs/authority.h"
-#include "certs/pem.h"
+#include "certs/certificate.h"
 #include "support/places.h"
 
 // Servers as processes of their own, so that their CPU time and memory are theirs alone.

@@ -11,7 +11,7 @@
 #include <string>
 
 #include "bench/http_answer.h"
-#include "certs/tls_material.h"
+#include "certs/certificate.h"
 
 namespace mindgate::bench {
 

@@ -11,7 +11,7 @@
 #include "bench/reviews.h"
 #include "bench/server_process.h"
 #include "bench/tls_load.h"
-#include "certs/pem.h"
+#include "certs/certificate.h"
 
 namespace mindgate::bench {
 namespace {

@@ -16,7 +16,6 @@
 #include <utility>
 #include <vector>
 
-#include "what_if/each_loss.h"
 #include "what_if/forecaster.h"
 #include "what_if/snapshot.h"
 

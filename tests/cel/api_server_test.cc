@@ -8,11 +8,11 @@
 #include <string>
 #include <string_view>
 
-#include "cel/environment.h"
+#include "cel/context.h"
 #include "cel/program.h"
 #include "cel/value.h"
 #include "json/decode.h"
-#include "json/json.h"
+#include "json/value.h"
 #include "support/golden.h"
 
 namespace mindgate {

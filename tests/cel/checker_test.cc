@@ -1,11 +1,10 @@
-#include "cel/checker.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
 
 #include "cel/evaluating.h"
 #include "cel/program.h"
+#include "cel/type_system.h"
 
 namespace mindgate {
 namespace {

@@ -10,12 +10,12 @@
 #include <string_view>
 #include <vector>
 
-#include "cel/environment.h"
+#include "cel/context.h"
 #include "cel/library/libraries.h"
-#include "cel/opaque.h"
 #include "cel/program.h"
 #include "cel/time_zone.h"
-#include "json/json.h"
+#include "cel/value.h"
+#include "json/value.h"
 #include "support/golden.h"
 
 // The cases of tests/oracle/cel, and how one is run.

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "cel/evaluating.h"
-#include "cel/opaque.h"
+#include "cel/value.h"
 #include "json/arena.h"
 
 namespace mindgate {

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "cel/environment.h"
+#include "cel/context.h"
 #include "cel/program.h"
 #include "cel/value.h"
 #include "cel/written.h"

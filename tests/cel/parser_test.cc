@@ -1,9 +1,8 @@
-#include "cel/parser.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
 
+#include "cel/ast.h"
 #include "cel/tree_text.h"
 
 namespace mindgate {

@@ -9,7 +9,7 @@
 
 #include "cel/context.h"
 #include "cel/evaluating.h"
-#include "cel/opaque.h"
+#include "cel/value.h"
 #include "json/arena.h"
 #include "json/decode.h"
 #include "support/golden.h"

@@ -5,7 +5,6 @@
 #include <string_view>
 
 #include "cel/ast.h"
-#include "cel/parser.h"
 #include "cel/written.h"
 #include "json/arena.h"
 #include "json/issues.h"

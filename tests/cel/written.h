@@ -5,9 +5,6 @@
 
 #include "base/text.h"
 #include "cel/library/libraries.h"
-#include "cel/library/text_of.h"
-#include "cel/library/times.h"
-#include "cel/opaque.h"
 #include "cel/value.h"
 
 namespace mindgate::testing {

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "certs/inspect.h"
+#include "certs/certificate.h"
 #include "support/certificates.h"
 #include "support/openssl_tool.h"
 #include "support/temp_folder.h"

@@ -1,12 +1,10 @@
-#include "certs/rotate.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <deque>
 
-#include "certs/inspect.h"
-#include "certs/pem.h"
+#include "certs/authority.h"
+#include "certs/certificate.h"
 #include "support/certificates.h"
 
 namespace mindgate::certs {

@@ -1,11 +1,10 @@
-#include "cli/manifests/apply.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "cli/manifests/manifests.h"
 #include "json/yaml.h"
 #include "support/cli.h"
 #include "support/environment.h"

@@ -1,11 +1,12 @@
 // `mindgate audit` and `mindgate snapshot --workloads`.
+#include "cli/audit/audit.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
 #include "audit/collections.h"
-#include "cli/audit/audit_report.h"
 #include "json/yaml.h"
 #include "kube/fake_api_server.h"
 #include "schemas/site_kinds.h"

@@ -1,10 +1,9 @@
-#include "cli/servers/doctor.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
+#include "cli/servers/servers.h"
 #include "kube/fake_api_server.h"
 #include "support/cli.h"
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "audit/collections.h"
-#include "json/json.h"
+#include "json/value.h"
 #include "json/yaml.h"
 #include "kube/fake_api_server.h"
 #include "support/cli.h"

@@ -1,5 +1,3 @@
-#include "cli/manifests/explain.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -9,10 +7,11 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "cli/manifests/rule_text.h"
+#include "cli/manifests/explain_text.h"
+#include "cli/manifests/manifests.h"
 #include "mutators/mutator.h"
 #include "policies/engine.h"
-#include "schemas/keys.h"
+#include "schemas/names.h"
 #include "support/anchors.h"
 #include "support/cli.h"
 #include "support/golden.h"

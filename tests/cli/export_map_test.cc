@@ -5,7 +5,7 @@
 #include <sstream>
 #include <string>
 
-#include "cli/manifests/export.h"
+#include "cli/manifests/manifests.h"
 #include "json/yaml.h"
 #include "mutators/mutator.h"
 #include "support/temp_folder.h"

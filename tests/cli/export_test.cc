@@ -1,5 +1,3 @@
-#include "cli/manifests/export.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -7,6 +5,7 @@
 #include <sstream>
 #include <string>
 
+#include "cli/manifests/manifests.h"
 #include "json/yaml.h"
 #include "policies/engine.h"
 #include "support/temp_folder.h"

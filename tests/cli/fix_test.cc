@@ -1,5 +1,3 @@
-#include "cli/manifests/fix.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -7,6 +5,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "cli/manifests/manifests.h"
 #include "support/cli.h"
 #include "support/samples.h"
 

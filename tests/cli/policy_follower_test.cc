@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include "admission/admit.h"
-#include "admission/policy_files.h"
-#include "base/directory_watch.h"
+#include "admission/config_files.h"
+#include "base/files.h"
 #include "json/decode.h"
 #include "kube/fake_api_server.h"
 #include "policies/site/site_policies.h"

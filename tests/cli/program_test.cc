@@ -4,10 +4,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "cli/console/paint.h"
 #include "cli/console/terminal.h"
-#include "cli/manifests/config.h"
-#include "schemas/config_load.h"
+#include "cli/manifests/manifests.h"
+#include "schemas/config.h"
 #include "support/cli.h"
 #include "support/environment.h"
 #include "support/golden.h"

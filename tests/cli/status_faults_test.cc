@@ -4,7 +4,6 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
-#include "base/clock.h"
 #include "base/time.h"
 #include "kube/fake_api_server.h"
 #include "support/cli.h"

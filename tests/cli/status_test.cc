@@ -1,10 +1,11 @@
+#include "cli/status/status.h"
+
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
-#include "base/clock.h"
+#include "base/time.h"
 #include "cli/deploy/deploy.h"
-#include "cli/status/status_print.h"
 #include "kube/fake_api_server.h"
 #include "support/cli.h"
 

@@ -1,6 +1,4 @@
 // No text of others reaches a terminal as more than text, whatever command prints it.
-#include "base/terminal_text.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -12,8 +10,9 @@
 #include <optional>
 #include <sstream>
 
+#include "base/foreign_text.h"
 #include "base/text.h"
-#include "cli/console/streams.h"
+#include "cli/console/terminal.h"
 #include "json/decode.h"
 #include "json/yaml.h"
 #include "kube/fake_api_server.h"

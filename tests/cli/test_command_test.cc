@@ -1,10 +1,9 @@
-#include "cli/manifests/test.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
+#include "cli/manifests/manifests.h"
 #include "support/cli.h"
 
 namespace mindgate::cli {

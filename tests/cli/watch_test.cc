@@ -1,11 +1,10 @@
 // The watcher as a process: what it says of its configuration, and of what it decided.
-#include "cli/servers/watch.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
+#include "cli/servers/servers.h"
 #include "kube/fake_api_server.h"
 #include "support/cli.h"
 #include "support/eventually.h"

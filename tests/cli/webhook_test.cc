@@ -1,6 +1,4 @@
 // The program itself: flags, the development mode, signals and exit codes.
-#include "cli/servers/webhook.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -8,6 +6,7 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
+#include "cli/servers/servers.h"
 #include "json/decode.h"
 #include "support/cli.h"
 #include "support/places.h"

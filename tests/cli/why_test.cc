@@ -1,6 +1,4 @@
 // `mindgate why`.
-#include "cli/status/why.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -9,6 +7,7 @@
 #include <vector>
 
 #include "audit/collections.h"
+#include "cli/status/status.h"
 #include "kube/client_fixture.h"
 #include "kube/fake_api_server.h"
 #include "schemas/site_kinds.h"

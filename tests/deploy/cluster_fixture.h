@@ -13,7 +13,6 @@
 #include "deploy/cluster.h"
 #include "deploy/config.h"
 #include "deploy/plan.h"
-#include "deploy/preflight.h"
 #include "deploy/remove.h"
 #include "kube/client_fixture.h"
 #include "kube/fake_api_server.h"

@@ -1,8 +1,7 @@
-#include "deploy/preflight.h"
-
 #include <gmock/gmock.h>
 
 #include "deploy/cluster_fixture.h"
+#include "deploy/plan.h"
 
 namespace mindgate::deploy {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "base/text.h"
 #include "export/cel_text.h"
-#include "export/mutating_policy.h"
+#include "export/policy.h"
 #include "json/yaml.h"
 #include "mutators/mutator.h"
 #include "support/exported.h"

@@ -1,9 +1,9 @@
-#include "export/mutating_policy.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
+
+#include "export/policy.h"
 
 namespace mindgate {
 namespace {

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "base/text.h"
-#include "faults/code_files.h"
 #include "json/decode.h"
 
 namespace mindgate::faults {

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "base/text.h"
-#include "faults/device_report.h"
 #include "faults/fault_store.h"
+#include "faults/node_faults.h"
 #include "json/decode.h"
 
 // The ConfigMaps in which MindCluster reports faults, and what is odd about them.

@@ -7,8 +7,6 @@
 
 #include "cel/ast.h"
 #include "cel/context.h"
-#include "cel/environment.h"
-#include "cel/parser.h"
 #include "cel/program.h"
 #include "cel/tree_text.h"
 #include "cel/value.h"

@@ -4,10 +4,9 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "certs/check.h"
-#include "certs/inspect.h"
-#include "certs/pem.h"
-#include "certs/rotate.h"
+#include "certs/authority.h"
+#include "certs/certificate.h"
+#include "certs/serving_files.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace mindgate;

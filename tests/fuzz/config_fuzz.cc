@@ -4,8 +4,8 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "admission/policy_files.h"
-#include "schemas/config_load.h"
+#include "admission/config_files.h"
+#include "schemas/config.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);

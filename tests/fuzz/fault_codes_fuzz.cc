@@ -6,7 +6,6 @@
 #include <string_view>
 #include <vector>
 
-#include "faults/code_files.h"
 #include "faults/codes.h"
 #include "fuzz/require.h"
 #include "json/decode.h"

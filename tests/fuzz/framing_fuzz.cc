@@ -8,9 +8,8 @@
 #include <vector>
 
 #include "base/text.h"
-#include "http/framing.h"
+#include "http/request.h"
 #include "http/response.h"
-#include "http/router.h"
 
 namespace {
 

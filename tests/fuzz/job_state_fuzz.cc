@@ -10,7 +10,7 @@
 #include "fuzz/require.h"
 #include "json/decode.h"
 #include "json/value.h"
-#include "watcher/rescheduling/state_store.h"
+#include "watcher/rescheduling/state.h"
 
 namespace {
 

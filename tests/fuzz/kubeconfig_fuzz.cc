@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string>
 
-#include "base/file_descriptor.h"
+#include "base/files.h"
 #include "fuzz/require.h"
 #include "kube/kubeconfig.h"
 

@@ -9,7 +9,7 @@
 
 #include "fuzz/require.h"
 #include "json/decode.h"
-#include "watcher/rescheduling/plugin_records.h"
+#include "watcher/rescheduling/plugin.h"
 
 namespace {
 

@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "json/issues.h"
 #include "json/pointer.h"
-#include "json/positions.h"
 
 namespace mindgate::testing {
 

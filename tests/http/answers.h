@@ -3,8 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include "http/framing.h"
-#include "http/refusal.h"
+#include "http/request.h"
 #include "http/response.h"
 
 namespace mindgate::http::testing {

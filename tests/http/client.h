@@ -8,8 +8,8 @@
 #include <string>
 #include <string_view>
 
-#include "base/file_descriptor.h"
-#include "certs/tls_material.h"
+#include "base/files.h"
+#include "certs/certificate.h"
 #include "http/test_certs.h"
 
 namespace mindgate::http::testing {

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "http/framing.h"
+#include "http/request.h"
 
 namespace mindgate::http::testing {
 

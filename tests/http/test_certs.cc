@@ -5,7 +5,7 @@
 #include <openssl/rsa.h>
 #include <openssl/x509v3.h>
 
-#include "certs/pem.h"
+#include "certs/certificate.h"
 
 namespace mindgate::http::testing {
 namespace {

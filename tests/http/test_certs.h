@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "certs/tls_material.h"
+#include "certs/certificate.h"
 
 namespace mindgate::http::testing {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "json/json.h"
+#include "json/value.h"
 
 namespace mindgate::testing {
 

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "json/decode.h"
-#include "json/patch.h"
+#include "json/pointer.h"
 #include "json/written_patch.h"
 #include "json/yaml.h"
 #include "support/places.h"

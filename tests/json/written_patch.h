@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "json/patch.h"
+#include "json/pointer.h"
 
 namespace mindgate::json {
 

@@ -3,7 +3,7 @@
 #include <optional>
 #include <utility>
 
-#include "base/clock.h"
+#include "base/time.h"
 #include "kube/api_server_suite.h"
 
 namespace mindgate::kube::testing {

@@ -15,8 +15,8 @@
 
 #include "kube/access.h"
 #include "kube/client.h"
+#include "kube/fault.h"
 #include "kube/transport.h"
-#include "kube/wait.h"
 
 // What tests of the client share.
 namespace mindgate::kube {

@@ -5,10 +5,10 @@
 #include <optional>
 #include <thread>
 
+#include "kube/answers.h"
 #include "kube/client_fixture.h"
 #include "kube/fake_api_server.h"
 #include "kube/fake_transport.h"
-#include "kube/page_size.h"
 
 namespace mindgate::kube::testing {
 namespace {

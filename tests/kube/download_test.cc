@@ -1,10 +1,9 @@
-#include "kube/download.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/clock.h"
+#include "base/time.h"
 #include "kube/http_server.h"
+#include "kube/transport.h"
 #include "support/certificates.h"
 
 namespace mindgate::kube {

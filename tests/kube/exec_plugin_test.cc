@@ -1,5 +1,3 @@
-#include "kube/exec_plugin.h"
-
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -8,6 +6,7 @@
 #include <thread>
 
 #include "accesses.h"
+#include "kube/kubeconfig.h"
 #include "support/environment.h"
 #include "support/fake_clock.h"
 #include "support/temp_folder.h"

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "base/file_descriptor.h"
+#include "base/files.h"
 #include "base/text.h"
 #include "base/time.h"
 #include "json/decode.h"

@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/clock.h"
+#include "base/time.h"
 #include "kube/fake_resources.h"
 #include "kube/fake_store.h"
 #include "kube/fake_users.h"

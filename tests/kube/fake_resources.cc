@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "base/text.h"
-#include "json/json.h"
 #include "json/value.h"
 
 namespace mindgate::kube::testing {

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "base/text.h"
-#include "json/json.h"
 #include "json/value.h"
 
 namespace mindgate::kube::testing {

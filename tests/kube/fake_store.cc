@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "base/text.h"
-#include "json/json.h"
+#include "json/value.h"
 
 namespace mindgate::kube::testing {
 namespace {

@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "kube/fault.h"
 #include "kube/transport.h"
-#include "kube/wait.h"
 
 namespace mindgate::kube::testing {
 

@@ -6,8 +6,7 @@
 
 #include "base/text.h"
 #include "json/decode.h"
-#include "json/json.h"
-#include "json/patch.h"
+#include "json/pointer.h"
 #include "json/value.h"
 
 namespace mindgate::kube::testing {

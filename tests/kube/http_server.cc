@@ -15,9 +15,9 @@
 #include <optional>
 #include <thread>
 
-#include "base/file_descriptor.h"
+#include "base/files.h"
 #include "base/text.h"
-#include "base/thread.h"
+#include "base/threads.h"
 
 namespace mindgate::kube::testing {
 namespace {

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "accesses.h"
-#include "certs/pem.h"
+#include "certs/certificate.h"
 #include "kube/kubeconfig.h"
 #include "support/fake_clock.h"
 #include "support/temp_folder.h"

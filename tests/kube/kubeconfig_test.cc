@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 
 #include "accesses.h"
-#include "certs/pem.h"
+#include "certs/certificate.h"
 #include "support/cli.h"
 #include "support/environment.h"
 #include "support/fake_clock.h"

@@ -5,7 +5,7 @@
 
 #include <csignal>
 
-#include "base/thread.h"
+#include "base/threads.h"
 #include "support/eventually.h"
 #include "support/temp_folder.h"
 

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <sstream>
 
-#include "json/limits.h"
+#include "json/decode.h"
 #include "kube/http_server.h"
 #include "support/workspace.h"
 

@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "offline/checked_edits.h"
 #include "offline/documents.h"
 
 namespace mindgate::offline {

@@ -1,5 +1,3 @@
-#include "schemas/config_load.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -10,6 +8,7 @@
 
 #include "base/text.h"
 #include "json/yaml.h"
+#include "schemas/config.h"
 
 namespace mindgate::schemas {
 namespace {

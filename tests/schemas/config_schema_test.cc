@@ -6,7 +6,7 @@
 
 #include "json/decode.h"
 #include "json/pointer.h"
-#include "schemas/config_load.h"
+#include "schemas/config.h"
 #include "schemas/config_table.h"
 #include "support/golden.h"
 

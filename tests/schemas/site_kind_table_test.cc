@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "schemas/config_load.h"
+#include "schemas/config.h"
 #include "schemas/config_table.h"
 #include "schemas/site_kinds.h"
 

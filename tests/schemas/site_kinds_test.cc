@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "schemas/all_kinds.h"
 #include "support/objects.h"
 
 namespace mindgate::schemas {

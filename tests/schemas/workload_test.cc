@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "json/pointer.h"
-#include "schemas/rollout.h"
+#include "schemas/replicas.h"
 #include "support/objects.h"
 #include "support/rich_objects.h"
 

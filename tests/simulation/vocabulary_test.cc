@@ -6,7 +6,6 @@
 #include <filesystem>
 
 #include "simulation/player.h"
-#include "simulation/timeline.h"
 #include "support/golden.h"
 
 namespace mindgate::simulation {

@@ -19,9 +19,9 @@
 #include <utility>
 #include <vector>
 
-#include "base/clock.h"
-#include "base/file_descriptor.h"
+#include "base/files.h"
 #include "base/text.h"
+#include "base/time.h"
 
 namespace mindgate::testing {
 

@@ -6,7 +6,6 @@
 #include <string>
 
 #include "json/decode.h"
-#include "json/json.h"
 #include "json/value.h"
 
 namespace mindgate::testing {

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "certs/authority.h"
-#include "certs/check.h"
-#include "certs/pem.h"
+#include "certs/certificate.h"
+#include "certs/serving_files.h"
 
 namespace mindgate::testing {
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "admission/policy_files.h"
+#include "admission/config_files.h"
 #include "cli/console/commands.h"
 #include "support/workspace.h"
 

@@ -2,7 +2,7 @@
 
 #include <atomic>
 
-#include "base/clock.h"
+#include "base/time.h"
 
 namespace mindgate::testing {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "json/json.h"
+#include "json/value.h"
 
 // Objects with as many of the members as we read, for what must hold whatever stands in them.
 namespace mindgate::testing {

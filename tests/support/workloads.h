@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "json/json.h"
+#include "json/value.h"
 #include "schemas/kinds.h"
 
 // One small workload of any kind: for tables that ask the same of every kind, and for generators.

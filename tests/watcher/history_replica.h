@@ -12,13 +12,12 @@
 #include <tuple>
 #include <utility>
 
-#include "base/clock.h"
+#include "base/time.h"
 #include "simulation/api_server.h"
 #include "watcher/frame/disruption_gate.h"
 #include "watcher/frame/leader_client.h"
-#include "watcher/rescheduling/faulty_nodes.h"
-#include "watcher/rescheduling/isolation.h"
-#include "watcher/rescheduling/job_index.h"
+#include "watcher/rescheduling/job.h"
+#include "watcher/rescheduling/nodes.h"
 #include "watcher/rescheduling/reconciler.h"
 
 // A replica of the watcher in a random history: the reconcilers of `mindgate watch`, with watches

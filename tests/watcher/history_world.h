@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/mutex.h"
+#include "base/threads.h"
 #include "json/decode.h"
 #include "json/value.h"
 #include "schemas/names.h"

@@ -5,10 +5,10 @@
 #include <nlohmann/json.hpp>
 
 #include "json/decode.h"
-#include "kube/understood.h"
-#include "watcher/ended_servers/decision.h"
+#include "kube/answers.h"
+#include "watcher/ended_servers/controller.h"
 #include "watcher/gang_repair/state.h"
-#include "watcher/rescheduling/pod.h"
+#include "watcher/rescheduling/job.h"
 #include "watcher/scaling/pod.h"
 
 namespace mindgate::watcher {

@@ -8,12 +8,12 @@
 #include <thread>
 #include <vector>
 
-#include "base/mutex.h"
+#include "base/threads.h"
 #include "kube/client_fixture.h"
 #include "kube/fake_api_server.h"
 #include "support/eventually.h"
 #include "support/running_clock.h"
-#include "watcher/rescheduling/controller.h"
+#include "watcher/rescheduling/reconciler.h"
 
 // A cluster with faults, and replicas of the watcher that reschedule.
 namespace mindgate::watcher::rescheduling {

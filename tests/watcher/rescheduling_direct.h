@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "json/decode.h"
-#include "watcher/rescheduling/job_index.h"
+#include "watcher/rescheduling/job.h"
 #include "watcher/rescheduling_cluster.h"
 
 // A reconciler without the watches: the test says what they told, and how late they are.

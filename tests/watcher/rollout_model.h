@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/text.h"
-#include "watcher/gang_repair/decision.h"
+#include "watcher/gang_repair/state.h"
 
 namespace mindgate::watcher::gang_repair {
 

@@ -5,9 +5,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "admission/policy_files.h"
+#include "admission/config_files.h"
 #include "json/decode.h"
-#include "json/patch.h"
+#include "json/pointer.h"
 #include "webhook/reviews.h"
 
 namespace mindgate::webhook {

@@ -5,14 +5,13 @@
 
 #include <optional>
 
-#include "base/clock.h"
 #include "base/log.h"
-#include "certs/inspect.h"
-#include "certs/pem.h"
+#include "base/time.h"
+#include "certs/certificate.h"
 #include "http/client.h"
 #include "http/raw_requests.h"
 #include "http/test_certs.h"
-#include "json/json.h"
+#include "json/value.h"
 #include "support/temp_folder.h"
 #include "webhook/live_inputs.h"
 #include "webhook/reviews.h"

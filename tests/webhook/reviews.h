@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "json/json.h"
+#include "json/value.h"
 
 namespace mindgate::webhook::testing {
 

@@ -12,7 +12,7 @@
 #include "kube/client_fixture.h"
 #include "kube/fake_api_server.h"
 #include "support/fake_clock.h"
-#include "webhook/runtime_lookup.h"
+#include "webhook/live_inputs.h"
 
 namespace mindgate::webhook::testing {
 

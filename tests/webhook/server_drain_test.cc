@@ -6,7 +6,7 @@
 #include <mutex>
 #include <thread>
 
-#include "http/listener.h"
+#include "http/front_end.h"
 #include "support/eventually.h"
 #include "webhook/load.h"
 #include "webhook/server.h"

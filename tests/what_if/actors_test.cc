@@ -1,6 +1,4 @@
 // Who acts on a fault, and when: MindCluster's plugin, unless it remembers the job, or mindgate.
-#include "what_if/actors.h"
-
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -10,6 +8,7 @@
 #include <vector>
 
 #include "json/decode.h"
+#include "what_if/snapshot.h"
 
 namespace mindgate::what_if {
 namespace {

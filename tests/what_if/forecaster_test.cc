@@ -12,7 +12,6 @@
 #include "support/random_cluster.h"
 #include "support/small_cluster.h"
 #include "support/told_forecast.h"
-#include "what_if/each_loss.h"
 #include "what_if/settling.h"
 
 namespace mindgate::what_if {

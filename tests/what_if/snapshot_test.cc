@@ -13,7 +13,6 @@
 #include "support/small_cluster.h"
 #include "support/told_forecast.h"
 #include "watcher/scaling/pod.h"
-#include "watcher/scaling/pod_group.h"
 #include "what_if/forecast.h"
 #include "what_if/survey.h"
 

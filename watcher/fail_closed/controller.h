@@ -5,12 +5,40 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
-#include "watcher/fail_closed/registration.h"
+#include "base/log.h"
 #include "watcher/frame/controller.h"
-#include "watcher/frame/single_loop.h"
+#include "watcher/frame/leader_client.h"
+#include "watcher/frame/webhook_configurations.h"
 
 namespace mindgate::watcher::fail_closed {
+
+// A webhook with failurePolicy Fail that does not answer makes the API server reject what it
+// validates. So that an installation rejects nothing before it works, and nothing at all where the
+// API server cannot reach the webhook, its webhooks are registered with Ignore, and become Fail
+// here (schemas::kFailClosed). Only an answer that went all the way counts: a ConfigMap is created
+// in the namespace of mindgate, as a dry run, which the API server sends to the path /probe of the
+// webhook, and which that denies. What is Fail stays so.
+class Registration {
+ public:
+  // `ns` is the namespace of mindgate. `logger` must outlive it.
+  Registration(log::Logger& logger, std::string ns, WebhookConfigurations webhooks);
+
+  // Whether all webhooks that are to fail closed do; false: the webhook did not answer. A
+  // configuration that does not exist is skipped. Safe to retry after any fault.
+  kube::Answer<bool> Reconcile(LeaderClient& client);
+
+ private:
+  // Whether the API server gets an answer from the webhook now.
+  kube::Answer<bool> Answers(LeaderClient& client);
+  kube::Answer<void> Close(const WebhookConfiguration& configuration,
+                           const std::vector<std::string>& webhooks, LeaderClient& client);
+
+  log::Logger& logger_;
+  const std::string ns_;
+  const WebhookConfigurations webhooks_;
+};
 
 // Runs the registration: every second until the webhook has answered, and every ten seconds after.
 class Controller final : public watcher::Controller {

@@ -9,9 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/clock.h"
 #include "base/log.h"
-#include "base/mutex.h"
+#include "base/threads.h"
 #include "base/time.h"
 #include "kube/events.h"
 

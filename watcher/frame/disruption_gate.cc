@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <functional>
 
-#include "watcher/frame/opt_outs.h"
+#include "watcher/frame/disruption_limits.h"
 
 namespace mindgate::watcher {
 namespace {

@@ -9,14 +9,13 @@
 #include <string_view>
 #include <utility>
 
-#include "base/clock.h"
-#include "base/mutex.h"
+#include "base/threads.h"
+#include "base/time.h"
 #include "kube/client.h"
-#include "watcher/frame/call_threads.h"
-#include "watcher/frame/disruption_budget.h"
+#include "watcher/frame/disruption_limits.h"
 #include "watcher/frame/leader_client.h"
-#include "watcher/frame/term.h"
-#include "watcher/frame/term_clock.h"
+#include "watcher/frame/leadership.h"
+#include "watcher/frame/workers.h"
 
 namespace mindgate::watcher {
 

@@ -6,9 +6,8 @@
 #include <utility>
 
 #include "json/decode.h"
-#include "json/projection.h"
 #include "kube/client.h"
-#include "watcher/frame/term.h"
+#include "watcher/frame/leadership.h"
 
 namespace mindgate::watcher {
 

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "base/thread.h"
+#include "base/threads.h"
 
 namespace mindgate::watcher {
 

@@ -6,15 +6,69 @@
 #include <stop_token>
 #include <string>
 #include <thread>
+#include <utility>
 
-#include "base/clock.h"
 #include "base/log.h"
-#include "base/mutex.h"
+#include "base/threads.h"
+#include "base/time.h"
 #include "kube/client.h"
 #include "kube/election.h"
-#include "watcher/frame/term.h"
 
 namespace mindgate::watcher {
+
+// A time for which this replica leads, from taking the Lease to losing it; it never begins again.
+// What is written is written under a term and ends with it. Copies are the same term. Safe from
+// many threads.
+class Term {
+ public:
+  // `holds` is asked before each write, from any thread; `ended` is requested when the term is over
+  // or the replica stops.
+  Term(Time since, std::function<bool()> holds, std::stop_token ended)
+      : since_(since), holds_(std::move(holds)), ended_(std::move(ended)) {}
+
+  // When it began, by the wall clock.
+  Time since() const { return since_; }
+  // By the clock: false as soon as the renewal is overdue, whoever has noticed.
+  bool holds() const { return !ended_.stop_requested() && holds_(); }
+  // Ends calls that are under way.
+  const std::stop_token& ended() const { return ended_; }
+
+ private:
+  Time since_;
+  std::function<bool()> holds_;
+  std::stop_token ended_;
+};
+
+// The time of deadlines that are kept as wall times, because the next leader must know them. Within
+// one term it runs with the steady clock: whoever sets the wall clock of the host, forward or back,
+// neither ends a grace period early nor makes it longer. Times that another leader wrote are not
+// comparable to the second; who reads them bounds them by Now(). Safe from many threads.
+class TermClock {
+ public:
+  // `clock` must outlive it.
+  explicit TermClock(const Clock& clock) : clock_(clock) {}
+
+  // The wall time of the first call in this term, plus what has passed since by the steady clock.
+  Time Now(const Term& term) {
+    const Clock::Instant now = clock_.Now();
+    const MutexLock lock(mutex_);
+    if (!anchor_ || anchor_->term != term.since()) {
+      anchor_ = Anchor{term.since(), clock_.WallNow(), now};
+    }
+    return anchor_->wall + std::chrono::floor<std::chrono::seconds>(now - anchor_->steady);
+  }
+
+ private:
+  struct Anchor {
+    Time term;
+    Time wall;
+    Clock::Instant steady;
+  };
+
+  const Clock& clock_;
+  Mutex mutex_;
+  std::optional<Anchor> anchor_ GUARDED_BY(mutex_);
+};
 
 // Whether this replica leads, by a Lease. Safe from many threads.
 class Leadership {

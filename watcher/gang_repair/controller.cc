@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/metric_family.h"
-#include "base/thread.h"
+#include "base/threads.h"
 #include "json/decode.h"
 #include "schemas/names.h"
 #include "watcher/frame/leader_client.h"

@@ -10,18 +10,16 @@
 #include <string>
 #include <vector>
 
-#include "base/clock.h"
 #include "base/log.h"
-#include "base/mutex.h"
+#include "base/threads.h"
+#include "base/time.h"
 #include "kube/client.h"
 #include "kube/informer.h"
 #include "schemas/config.h"
 #include "watcher/frame/controller.h"
 #include "watcher/frame/decision_log.h"
+#include "watcher/frame/informers.h"
 #include "watcher/frame/leader_client.h"
-#include "watcher/frame/pods.h"
-#include "watcher/frame/reconcile_loop.h"
-#include "watcher/gang_repair/decision.h"
 #include "watcher/gang_repair/state.h"
 
 namespace mindgate::watcher::gang_repair {

@@ -1,13 +1,13 @@
-#include "watcher/rescheduling/controller.h"
+#include "watcher/frame/controller.h"
 
 #include <algorithm>
 #include <thread>
 #include <utility>
 
 #include "base/metric_family.h"
-#include "base/thread.h"
-#include "watcher/frame/watch_fault.h"
-#include "watcher/rescheduling/room.h"
+#include "base/threads.h"
+#include "watcher/rescheduling/nodes.h"
+#include "watcher/rescheduling/reconciler.h"
 
 namespace mindgate::watcher::rescheduling {
 namespace {

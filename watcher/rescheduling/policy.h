@@ -2,10 +2,15 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "base/time.h"
+#include "faults/node_faults.h"
 #include "json/value.h"
 
 namespace mindgate::watcher::rescheduling {
@@ -102,5 +107,98 @@ class JobMetadata {
   Map labels_;
   Map annotations_;
 };
+
+// A pod of a job.
+struct Task {
+  std::string pod{};
+  std::string node{};                          // empty: it is not placed
+  std::set<std::string, std::less<>> chips{};  // the physical ones of huawei.com/AscendReal
+  bool failed = false;                         // it or one of its containers ended with an error
+  bool ended = false;                          // it failed as a whole: it will not run again
+  std::string fault_type{};                    // its label fault-type, written by ClusterD
+  std::string rank{};                          // hccl/rankIndex
+  bool is_worker = false;                      // its label replica-type is worker
+  bool may_be_switched = false;                // a replacement waits (needVolcanoOpe is delete)
+  std::optional<int64_t> super_pod{};          // the logical one, where the job has such
+
+  // For who acts on the pod.
+  std::string uid{};
+  std::optional<Time> created{};
+  std::optional<Time> going{};  // it is being deleted, and should be gone by then
+  bool forced = false;          // it was deleted with grace period 0, and a finalizer keeps it
+  bool gated = false;           // it waits behind a scheduling gate
+  bool bound = false;           // a scheduler placed it, so that its node was one
+  bool ready = false;           // its condition Ready is True
+  std::string pod_status{};     // huawei.com/pod-status
+  bool operator==(const Task&) const = default;
+};
+
+bool AnyHasChips(const std::vector<Task>& tasks);
+
+// The plugin's own words, which stand in its logs and in huawei.com/pod-status.
+enum class FaultType : uint8_t {
+  kHealthy,
+  kNodeUnhealthy,
+  kCardUnhealthy,
+  kPodFailed,
+  kRelationFault,
+  kSubHealthFault,
+};
+std::string_view FaultTypeName(FaultType type);  // "CardUnhealthy", "pod-failed"
+
+// What hardware reports of the cluster.
+struct Hardware {
+  const faults::FaultsByNode& nodes;
+  // Not Ready, or gone (a node that is not in the cluster any more belongs here).
+  const std::set<std::string, std::less<>>& not_ready;
+};
+
+// The first of these that is so: NodeD or a switch takes the node away, one of the task's chips is
+// unhealthy, Kubernetes has lost the node, the task itself failed and its job counts retries,
+// ClusterD calls it part of another fault, or it runs on hardware that works less well than it
+// should and its job does not ignore that (mind-cluster:
+// component/ascend-for-volcano/internal/rescheduling/job.go).
+FaultType Classify(const Task& task, const FaultPolicy& policy, const Hardware& hardware);
+
+// What the job's restart is about: a fault of hardware before a failed pod. kHealthy when no task
+// is faulty.
+FaultType ReasonOf(const std::vector<FaultType>& types);
+
+// Whether the others cannot go on without the pod.
+bool IsMaster(const Task& task, const FaultPolicy& policy);
+
+// The rack block of the pod; nothing: it has none, or no rank yet.
+std::optional<int64_t> RackOf(const Task& task, const FaultPolicy& policy);
+// Likewise its logical super pod, or with schedule_policy multilevel its block of the first level.
+std::optional<int64_t> SuperPodOf(const Task& task, const FaultPolicy& policy);
+
+// The tasks that go, by their index: never more than FaultPolicy::widest. A fault of the master
+// takes the whole job, and so does a wider scope that reaches it; jobs limited to their faulty pods
+// never lose others (mind-cluster: component/ascend-for-volcano/internal/rescheduling/job.go).
+std::vector<size_t> ScopeOf(const std::vector<Task>& tasks, const std::vector<FaultType>& types,
+                            const FaultPolicy& policy, Escalation escalation);
+
+enum class Step : uint8_t {
+  kNothing,
+  kDelete,    // at once, with grace period 0
+  kEvict,     // with the pods' own grace period, and by force when that takes too long
+  kAnnotate,  // huawei.com/pod-status, for a platform that acts on it
+  kFails,     // the plugin tries and cannot, in every session
+};
+
+struct Response {
+  Step step = Step::kNothing;
+  FaultType reason = FaultType::kHealthy;
+  std::vector<size_t> tasks{};  // what the step is done to
+  std::string why{};            // a sentence without its full stop, for people
+  bool asks_to_exit = false;    // the job itself before its pods: kEvict because of sub-health
+  bool operator==(const Response&) const = default;
+};
+
+// What happens to a job whose tasks are of these types. `retries_left` as far as it is known; the
+// label says how many there are at first.
+Response Respond(const std::vector<Task>& tasks, const std::vector<FaultType>& types,
+                 const FaultPolicy& policy, std::optional<int64_t> retries_left = std::nullopt,
+                 Escalation escalation = Escalation::kFaultyPods);
 
 }  // namespace mindgate::watcher::rescheduling

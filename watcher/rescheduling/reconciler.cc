@@ -8,10 +8,9 @@
 #include "base/text.h"
 #include "json/decode.h"
 #include "schemas/names.h"
-#include "watcher/frame/opt_outs.h"
-#include "watcher/rescheduling/graceful_exit.h"
-#include "watcher/rescheduling/plugin_records.h"
-#include "watcher/rescheduling/pod.h"
+#include "watcher/frame/disruption_limits.h"
+#include "watcher/rescheduling/job.h"
+#include "watcher/rescheduling/plugin.h"
 
 namespace mindgate::watcher::rescheduling {
 namespace {

@@ -1,5 +1,3 @@
-#include "watcher/rescheduling/revalidation.h"
-
 #include <algorithm>
 #include <atomic>
 #include <map>
@@ -9,10 +7,11 @@
 #include <vector>
 
 #include "json/decode.h"
-#include "watcher/frame/call_threads.h"
-#include "watcher/frame/nodes.h"
-#include "watcher/frame/opt_outs.h"
-#include "watcher/rescheduling/job_index.h"
+#include "watcher/frame/disruption_limits.h"
+#include "watcher/frame/informers.h"
+#include "watcher/frame/workers.h"
+#include "watcher/rescheduling/decision.h"
+#include "watcher/rescheduling/job.h"
 
 namespace mindgate::watcher::rescheduling {
 namespace {

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "base/metric_family.h"
-#include "base/thread.h"
-#include "watcher/frame/watch_fault.h"
+#include "base/threads.h"
+#include "watcher/frame/controller.h"
 
 namespace mindgate::watcher::scaling {
 namespace {

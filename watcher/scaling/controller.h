@@ -8,14 +8,12 @@
 #include <string>
 #include <vector>
 
-#include "base/clock.h"
 #include "base/log.h"
+#include "base/time.h"
 #include "kube/client.h"
 #include "schemas/config.h"
 #include "watcher/frame/controller.h"
-#include "watcher/frame/nodes.h"
-#include "watcher/frame/pods.h"
-#include "watcher/frame/reconcile_loop.h"
+#include "watcher/frame/informers.h"
 #include "watcher/scaling/reconciler.h"
 #include "watcher/scaling/service_feed.h"
 

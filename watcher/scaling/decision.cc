@@ -5,7 +5,7 @@
 #include <tuple>
 
 #include "base/text.h"
-#include "watcher/scaling/room.h"
+#include "watcher/scaling/instances.h"
 
 namespace mindgate::watcher::scaling {
 namespace {

@@ -2,7 +2,7 @@
 #include <utility>
 
 #include "json/value.h"
-#include "watcher/scaling/run.h"
+#include "watcher/scaling/reconciler.h"
 
 // What takes pods away: instances that have found no room return behind the gate, and instances
 // that run are given up for one that is needed more.

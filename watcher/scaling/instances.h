@@ -1,17 +1,20 @@
 #pragma once
 
+#include <functional>
+#include <map>
 #include <memory>
 #include <set>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
-#include "base/small_optional.h"
-#include "kube/event_book.h"
+#include "base/compact.h"
+#include "base/threads.h"
+#include "kube/events.h"
 #include "watcher/scaling/decision.h"
 #include "watcher/scaling/pod.h"
-#include "watcher/scaling/pod_group.h"
 
 namespace mindgate::watcher::scaling {
 
@@ -81,5 +84,68 @@ struct RuleState {
 RuleState RuleOf(const json::Value& config_map);
 RuleState RuleMissing(const ServiceKey& service);
 RuleState PodUnreadable(const PodState& pod);  // nothing can be decided about its service
+
+// The pods of each service and the rules, as the informers tell them. Safe from many threads.
+class ServiceIndex {
+ public:
+  struct View {
+    std::vector<PodPtr> pods;  // by name
+    RuleState rule;
+    // By name, without those that run with pods whose own labels name another service.
+    std::vector<PodGroupPtr> pod_groups{};
+    bool empty() const { return pods.empty() && pod_groups.empty(); }
+  };
+
+  // A pod before and after a change; null: it did not exist before, or no longer exists. Returns
+  // the services that this concerns.
+  std::vector<ServiceKey> Changed(const PodPtr& before, const PodPtr& after);
+  // Likewise of a PodGroup.
+  std::vector<ServiceKey> Changed(const PodGroupPtr& before, const PodGroupPtr& after);
+  // Null: the ConfigMap is not there, or holds no rule.
+  std::vector<ServiceKey> RuleChanged(const std::string& ns, const std::string& name,
+                                      std::shared_ptr<const RuleState> rule);
+
+  // Whether a pod or a PodGroup names that rule.
+  bool NamesRule(const std::string& ns, const std::string& name) const;
+
+  View Look(const ServiceKey& service) const;
+  std::vector<ServiceKey> services() const;
+
+ private:
+  using RuleKey = std::pair<std::string, std::string>;  // namespace and name
+
+  template <typename T>
+  using ByService = std::map<ServiceKey, std::vector<std::shared_ptr<const T>>>;  // by name
+
+  template <typename T>
+  static std::vector<ServiceKey> Change(ByService<T>& all, const std::shared_ptr<const T>& before,
+                                        const std::shared_ptr<const T>& after);
+
+  using JobName = std::pair<std::string, std::string>;  // namespace and PodState::instance
+
+  // Other services that have a PodGroup of the pod's job.
+  void AddServicesOfItsJob(const PodState& pod, std::vector<ServiceKey>& concerned) const
+      REQUIRES(mutex_);
+  void LeaveOutJobsOfOthers(const ServiceKey& service, View& view) const REQUIRES(mutex_);
+
+  mutable Mutex mutex_;
+  ByService<PodState> pods_ GUARDED_BY(mutex_);
+  ByService<PodGroupState> pod_groups_ GUARDED_BY(mutex_);
+  std::map<JobName, std::set<ServiceKey>> services_of_jobs_ GUARDED_BY(mutex_);  // by PodGroups
+  std::map<RuleKey, std::shared_ptr<const RuleState>> rules_ GUARDED_BY(mutex_);
+};
+
+// Whether what it has is on a node where others may be placed. So is that of one whose pods name no
+// NPUs.
+bool LeavesRoom(const Instance& instance, const std::set<std::string, std::less<>>& unusable_nodes);
+
+// Which of `surplus`, the ones that are missed least first, go for `stranded`: one that leaves room
+// for all of its pods that have no node, else as few as do together. What else is free is not
+// known: where all of them together leave too little, the one goes that leaves room for most of the
+// pods, and none where that is for no pod. NPUs on unusable nodes are no room. An instance whose
+// pods name no NPUs fits anywhere.
+std::vector<const Instance*> FewestThatFit(
+    const std::vector<const Instance*>& surplus, const Instance& stranded,
+    const std::set<std::string, std::less<>>& unusable_nodes);
 
 }  // namespace mindgate::watcher::scaling

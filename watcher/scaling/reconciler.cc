@@ -4,10 +4,8 @@
 #include <utility>
 
 #include "watcher/scaling/pod.h"
-#include "watcher/scaling/run.h"
 
 namespace mindgate::watcher::scaling {
-
 namespace {
 
 // When a step that the gate refused without saying until when is tried again.

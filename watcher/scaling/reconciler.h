@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <functional>
@@ -12,20 +13,51 @@
 #include <tuple>
 #include <vector>
 
-#include "base/clock.h"
 #include "base/log.h"
-#include "base/mutex.h"
+#include "base/threads.h"
+#include "base/time.h"
 #include "kube/client.h"
 #include "schemas/config.h"
+#include "watcher/frame/controller.h"
 #include "watcher/frame/decision_log.h"
 #include "watcher/frame/disruption_gate.h"
+#include "watcher/frame/disruption_limits.h"
 #include "watcher/frame/leader_client.h"
-#include "watcher/frame/opt_outs.h"
-#include "watcher/frame/reconcile_loop.h"
-#include "watcher/scaling/service_index.h"
-#include "watcher/scaling/standings.h"
+#include "watcher/scaling/decision.h"
+#include "watcher/scaling/instances.h"
+#include "watcher/scaling/pod.h"
 
 namespace mindgate::watcher::scaling {
+
+// How each service stands, as of the last decision about it. Safe from many threads.
+class Standings {
+ public:
+  struct Standing {
+    ServiceKey service;
+    std::optional<size_t> reached;  // Decision::reached
+    std::vector<GroupCount> groups;
+  };
+
+  void Set(Standing standing) {
+    const MutexLock lock(mutex_);
+    ServiceKey key = standing.service;
+    standings_.insert_or_assign(std::move(key), std::move(standing));
+  }
+  void Remove(const ServiceKey& service) {
+    const MutexLock lock(mutex_);
+    standings_.erase(service);
+  }
+  std::vector<Standing> all() const {  // by service
+    std::vector<Standing> all;
+    const MutexLock lock(mutex_);
+    for (const auto& [service, standing] : standings_) all.push_back(standing);
+    return all;
+  }
+
+ private:
+  mutable Mutex mutex_;
+  std::map<ServiceKey, Standing> standings_ GUARDED_BY(mutex_);
+};
 
 struct Wording;  // how an outcome is told
 
@@ -164,6 +196,51 @@ class Reconciler {
   std::atomic<uint64_t> withdrawn_ = 0;
   std::atomic<uint64_t> given_up_ = 0;
   std::atomic<uint64_t> failed_ = 0;
+};
+
+// How a verdict is told: as a word in the decision log, and as the reason and action of an Event.
+struct Wording {
+  const char* what;
+  const char* reason;
+  const char* action;
+  kube::EventRecord::Type type = kube::EventRecord::Type::kNormal;
+};
+
+inline constexpr Wording kGranted{"granted", "InstanceGranted", "Grant"};
+inline constexpr Wording kHeld{"held", "InstanceHeld", "Hold"};
+inline constexpr Wording kQueued{"not enqueued", "InstanceNotEnqueued", "Wait"};
+inline constexpr Wording kWithdrawn{"withdrawn", "InstanceWithdrawn", "Withdraw"};
+inline constexpr Wording kGivenUp{"given up", "InstanceGivenUp", "GiveUp",
+                                  kube::EventRecord::Type::kWarning};
+inline constexpr Wording kUnusable{"held", "ScalingRuleUnusable", "Hold",
+                                   kube::EventRecord::Type::kWarning};
+inline constexpr Wording kWouldGrant{"would be granted", "InstanceWouldBeGranted", "Observe"};
+inline constexpr Wording kWouldHold{"would be held", "InstanceWouldBeHeld", "Observe"};
+inline constexpr Wording kWouldWithdraw{"would be withdrawn", "InstanceWouldBeWithdrawn",
+                                        "Observe"};
+inline constexpr Wording kWouldGiveUp{"would be given up", "InstanceWouldBeGivenUp", "Observe"};
+
+// What one reconciliation of a service knows. For the Reconciler alone.
+struct Reconciler::Run {
+  const ServiceKey& key;
+  const Inputs& inputs;
+  ServiceState& state;
+  LeaderClient client;
+  const schemas::ElasticScaling settings;
+  const Time now;
+  std::vector<ObservedInstance> observed{};
+  Decision decision{};
+  ReconcileResult failure{};  // of calls about its pods
+
+  bool enforced() const { return settings.mode == schemas::EnforcementMode::kEnforce; }
+  const ObservedInstance* Find(const std::string& name) const {
+    const auto found =
+        std::lower_bound(observed.begin(), observed.end(), name,
+                         [](const ObservedInstance& instance, const std::string& wanted) {
+                           return instance.instance.name < wanted;
+                         });
+    return found != observed.end() && found->instance.name == name ? &*found : nullptr;
+  }
 };
 
 }  // namespace mindgate::watcher::scaling

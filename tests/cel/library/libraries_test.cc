@@ -5,8 +5,8 @@
 #include <set>
 #include <string>
 
-#include "cel/function.h"
-#include "cel/signature.h"
+#include "cel/context.h"
+#include "cel/type_system.h"
 #include "support/golden.h"
 
 namespace mindgate {

@@ -1,8 +1,7 @@
-#include "cel/library/times.h"
-
 #include <gtest/gtest.h>
 
 #include "cel/evaluating.h"
+#include "cel/library/libraries.h"
 
 namespace mindgate {
 namespace {

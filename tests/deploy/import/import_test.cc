@@ -15,7 +15,6 @@
 #include "base/text.h"
 #include "deploy/cluster.h"
 #include "deploy/import/edits.h"
-#include "deploy/labels.h"
 #include "deploy/render.h"
 #include "json/decode.h"
 #include "json/value.h"
@@ -159,7 +158,7 @@ TEST(Import, WhatUsersChangeInTheTemplates) {
       TableOfEdits("aibrix-00-sample", AibrixEdits()) + TableOfEdits("ome-00-sample", OmeEdits()));
 }
 
-// What of a field that runs may be lost on purpose (import/patch.h).
+// What of a field that runs may be lost on purpose (import/read.h).
 bool IsOnPurpose(const std::string& path) {
   for (const char* end : {"[huawei.com/schedule_minAvailable]", "[app.kubernetes.io/managed-by]",
                           "env[MF_STORE_PORT].value", "Probe.httpGet"}) {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "schemas/children.h"
-#include "schemas/config_load.h"
+#include "schemas/config.h"
 #include "schemas/site_kinds.h"
 #include "schemas/workload.h"
 #include "support/objects.h"

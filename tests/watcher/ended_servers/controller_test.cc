@@ -13,7 +13,6 @@
 #include "kube/fake_api_server.h"
 #include "support/eventually.h"
 #include "support/fake_clock.h"
-#include "watcher/ended_servers/decision.h"
 
 // Pods of servers that have succeeded.
 namespace mindgate::watcher::ended_servers {

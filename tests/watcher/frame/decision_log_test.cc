@@ -8,7 +8,7 @@
 #include "kube/client_fixture.h"
 #include "kube/fake_api_server.h"
 #include "support/fake_clock.h"
-#include "watcher/probes.h"
+#include "watcher/watcher.h"
 
 namespace mindgate::watcher {
 namespace {

@@ -8,8 +8,7 @@
 
 #include "json/decode.h"
 #include "support/small_cluster.h"
-#include "watcher/rescheduling/job_index.h"
-#include "watcher/rescheduling/pod.h"
+#include "watcher/rescheduling/job.h"
 #include "watcher/rescheduling_world.h"
 
 // What a reader of MindCluster's documents would get wrong, and what differs from owner to owner.

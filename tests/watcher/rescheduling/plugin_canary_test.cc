@@ -1,11 +1,10 @@
-#include "watcher/rescheduling/plugin_canary.h"
-
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "watcher/rescheduling/plugin.h"
 #include "watcher/rescheduling_direct.h"
 
 // What MindCluster's plugin restarted, compared with what mindgate found: on an API server.

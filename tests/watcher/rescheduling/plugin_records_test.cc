@@ -1,5 +1,3 @@
-#include "watcher/rescheduling/plugin_records.h"
-
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -10,6 +8,7 @@
 #include <vector>
 
 #include "json/decode.h"
+#include "watcher/rescheduling/plugin.h"
 
 // What MindCluster's plugin recorded of its restarts, beside what mindgate decided.
 namespace mindgate::watcher::rescheduling {

@@ -9,7 +9,6 @@
 
 #include "json/decode.h"
 #include "support/scaling.h"
-#include "watcher/scaling/room.h"
 
 namespace mindgate::watcher::scaling {
 namespace {

@@ -1,0 +1,151 @@
+#include "policies/site/facts.h"
+
+#include "policies/site/judging.h"
+
+namespace mindgate::policies::site {
+namespace {
+
+using testing::Asked;
+using testing::JudgeBySite;
+
+// Of every kind, whatever it is about.
+std::string OfAll(std::string_view expression) {
+  return R"(apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: {name: p}
+spec:
+  matchConstraints:
+    resourceRules: [{apiGroups: ['*'], apiVersions: ['*'], operations: ['*'], resources: ['*']}]
+  validations:
+  - expression: |-
+      )" +
+         std::string(expression) +
+         R"(
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: {name: b}
+spec: {policyName: p, validationActions: [Deny]}
+)";
+}
+
+constexpr std::string_view kStormService = R"(
+apiVersion: orchestration.aibrix.ai/v1alpha1
+kind: StormService
+metadata: {name: pd, namespace: team-a}
+spec:
+  replicas: 2
+  template:
+    spec:
+      roles:
+      - name: prefill
+        replicas: 2
+        podGroupSize: 4
+        template:
+          metadata: {labels: {fault-scheduling: force}}
+          spec:
+            schedulerName: volcano
+            containers:
+            - {name: main, image: reg.io/a:1, resources: {limits: {huawei.com/Ascend910: 8}}}
+      - name: decode
+        replicas: 1
+        template:
+          spec:
+            containers:
+            - {name: main, image: reg.io/b:1, resources: {limits: {huawei.com/Ascend910: 6}}}
+)";
+
+constexpr std::string_view kVolcanoJob = R"(
+apiVersion: batch.volcano.sh/v1alpha1
+kind: Job
+metadata: {name: train, namespace: team-a}
+spec:
+  minAvailable: 3
+  queue: gold
+  schedulerName: volcano
+  tasks:
+  - name: worker
+    replicas: 3
+    template:
+      spec:
+        nodeSelector: {accelerator-type: module-910b-8}
+        initContainers: [{name: prepare, image: reg.io/p:1}]
+        containers:
+        - {name: main, image: reg.io/t:1, resources: {limits: {huawei.com/Ascend910: 8}}}
+)";
+
+TEST(WorkloadValue, Members) {
+  struct Case {
+    std::string_view object;
+    std::string expression;
+  };
+  const std::vector<Case> cases = {
+      {testing::kJudgedDeployment,
+       "workload.kind == 'Deployment' && workload.framework == 'deployment'"},
+      {testing::kJudgedDeployment, "workload.name == 'llm' && workload.namespace == 'team-a'"},
+      {testing::kJudgedDeployment,
+       "workload.templates.size() == 1 && workload.templates[0].role == ''"},
+      {testing::kJudgedDeployment,
+       "workload.templates[0].npus == 4 && workload.templates[0].resource == "
+       "'huawei.com/Ascend910'"},
+      {testing::kJudgedDeployment, "workload.templates[0].labels == {'app': 'llm'}"},
+      {testing::kJudgedDeployment, "workload.templates[0].annotations == {}"},
+      {testing::kJudgedDeployment, "workload.templates[0].scheduler == 'volcano'"},
+      {testing::kJudgedDeployment, "workload.templates[0].field == 'spec.template'"},
+      {testing::kJudgedDeployment,
+       "workload.templates[0].containers[0].field == "
+       "'spec.template.spec.containers[0]'"},
+      {testing::kJudgedDeployment, "workload.templates[0].containers[0].image == 'other.io/llm:1'"},
+      {testing::kJudgedDeployment, "workload.templates[0].containers[0].npus == 4"},
+      {testing::kJudgedDeployment, "workload.templates[0].spec == object.spec.template.spec"},
+      {testing::kJudgedDeployment,
+       "workload.templates[0].containers[0].spec == object.spec.template.spec.containers[0]"},
+      {kStormService, "workload.templates.map(t, t.role) == ['prefill', 'decode']"},
+      {kStormService, "workload.templates.map(t, t.npus) == [8, 6]"},
+      {kStormService, "workload.templates[0].pods == 4 && workload.templates[0].instances == 4"},
+      {kStormService, "workload.templates[0].labels['fault-scheduling'] == 'force'"},
+      {kStormService,
+       "workload.podGroups.exists(g, 'prefill' in g.roles && g.pods == 4 && g.count == 4)"},
+      {kVolcanoJob, "workload.podGroups.map(g, g.queue) == ['gold']"},
+      {kVolcanoJob, "workload.podGroups[0].minMember == 3 && workload.podGroups[0].pods == 3"},
+      {kVolcanoJob, "workload.templates[0].nodeSelector['accelerator-type'] == 'module-910b-8'"},
+      {kVolcanoJob, "workload.templates[0].containers.filter(c, c.init).map(c, c.npus) == [0]"},
+      {kVolcanoJob, "workload.services.size() >= 0 && workload.autoscalers == []"},
+  };
+  for (const Case& c : cases) {
+    Asked asked;
+    asked.object = std::string(c.object);
+    const auto judged = JudgeBySite({OfAll(c.expression)}, asked);
+    EXPECT_EQ(judged.traces, std::vector<std::string>{"policy/p passed"}) << c.expression;
+    const auto negated = JudgeBySite({OfAll("!(" + c.expression + ")")}, asked);
+    EXPECT_EQ(negated.traces, std::vector<std::string>{"policy/p violated"}) << c.expression;
+  }
+}
+
+// One rule for all kinds.
+TEST(WorkloadValue, WholeMachinesOnly) {
+  const std::string policy = OfAll("workload.templates.all(t, t.npus == 0 || t.npus % 8 == 0)");
+  const auto denied = [&](std::string_view object) {
+    Asked asked;
+    asked.object = std::string(object);
+    return JudgeBySite({policy}, asked).denied;
+  };
+  EXPECT_TRUE(denied(testing::kJudgedDeployment));
+  EXPECT_TRUE(denied(kStormService));
+  EXPECT_FALSE(denied(kVolcanoJob));
+}
+
+// A count that is not written is left out, and what reads it is an error, never a pass.
+TEST(WorkloadValue, LeavesOutWhatTheObjectDoesNotShow) {
+  Asked asked;
+  asked.object = std::string(testing::kJudgedDeployment);
+  const size_t count = asked.object.find("Ascend910: 4");
+  asked.object.replace(count, 12, "Ascend910: x");
+  EXPECT_EQ(JudgeBySite({OfAll("has(workload.templates[0].npus)")}, asked).traces,
+            std::vector<std::string>{"policy/p violated"});
+  EXPECT_EQ(JudgeBySite({OfAll("workload.templates[0].npus < 100")}, asked).traces,
+            std::vector<std::string>{"policy/p error"});
+}
+
+}  // namespace
+}  // namespace mindgate::policies::site

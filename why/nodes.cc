@@ -1,0 +1,479 @@
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "base/text.h"
+#include "schemas/names.h"
+#include "why/checks.h"
+
+namespace mindgate::why {
+
+// Nodes against what waiting pods ask for, and who is to place them.
+
+namespace {
+
+constexpr size_t kMaxNodeNames = 5;
+
+bool IsPlaceable(const PlacementFacts& placement) {
+  return std::any_of(placement.nodes.begin(), placement.nodes.end(),
+                     [](const NodeFacts& node) { return node.why_not.empty(); });
+}
+
+// Waiting pods that no node takes.
+std::vector<const PlacementFacts*> Unplaceable(const Facts& facts) {
+  std::vector<const PlacementFacts*> list;
+  for (const PlacementFacts& placement : facts.placements) {
+    if (!placement.nodes.empty() && !IsPlaceable(placement)) list.push_back(&placement);
+  }
+  return list;
+}
+
+std::string NodesText(const std::vector<std::string>& names) {
+  return Counted(static_cast<int64_t>(names.size()), "node") + " (" +
+         JoinFirst(names, kMaxNodeNames) + ")";
+}
+
+std::string AskedText(const PlacementFacts& placement) {
+  return std::to_string(placement.npus) + " " + placement.resource;
+}
+
+// Nodes that take no pod for this reason, whatever it asks for. `fix`: a command, to which the
+// first node's name is added.
+Findings NodesThatAre(std::string_view why_not, const Facts& facts, std::string_view what,
+                      const std::string& why, std::string_view fix) {
+  Findings found;
+  for (const PlacementFacts* placement : Unplaceable(facts)) {
+    std::vector<std::string> names;
+    for (const NodeFacts& node : placement->nodes) {
+      if (node.why_not == why_not) names.push_back(node.name);
+    }
+    if (names.empty()) continue;
+    found.push_back({.what = NodesText(names) + " " + std::string(what),
+                     .why = why,
+                     .fix = std::string(fix) + " " + names.front()});
+  }
+  return found;
+}
+
+// "why nodes take none: full on 3, taint dedicated on 1".
+std::string WhyNodesText(const PlacementFacts& placement) {
+  std::map<std::string, size_t> counts;
+  for (const NodeFacts& node : placement.nodes) ++counts[node.why_not];
+  std::vector<std::string> parts;
+  for (const auto& [why, count] : counts) {
+    if (!why.empty()) parts.push_back(why + " on " + std::to_string(count));
+  }
+  return "why nodes take none: " + Join(parts, ", ");
+}
+
+}  // namespace
+
+Findings SchedulerAbsent(const Facts& facts) {
+  constexpr std::chrono::seconds kPatience(30);
+  std::map<std::string, std::vector<std::string>> pods_of;
+  for (const PodFacts& pod : facts.pods) {
+    if (!pod.waits_for_a_node() || pod.scheduler_reported || !pod.created ||
+        facts.now - *pod.created < kPatience) {
+      continue;
+    }
+    const GroupFacts* group = facts.FindGroup(pod.pod_group);
+    const bool group_answered = group != nullptr && !group->condition.empty();
+    if (group_answered || NewestEvent(facts, {"FailedScheduling", "Scheduled", "Unschedulable"}, "",
+                                      "Pod/" + pod.name) != nullptr) {
+      continue;
+    }
+    pods_of[pod.scheduler].push_back(pod.name);
+  }
+  Findings found;
+  for (const auto& [scheduler, pods] : pods_of) {
+    found.push_back({.what = "no scheduler answers for " + PodsText(pods) +
+                             ": spec.schedulerName is " + scheduler,
+                     .why = "No scheduler wrote a condition or an Event about them in " +
+                            FormatDuration(kPatience) + ".",
+                     .fix = "start the scheduler of that name, or correct spec.schedulerName "
+                            "(NPUs need volcano)"});
+  }
+  return found;
+}
+
+Findings WrongScheduler(const Facts& facts) {
+  std::vector<std::string> pods;
+  for (const PodFacts& pod : facts.pods) {
+    if (pod.npus > 0 && pod.scheduler == schemas::kDefaultScheduler && !pod.ready && !pod.ended() &&
+        pod.resource.starts_with(schemas::kResourcePrefix)) {
+      pods.push_back(pod.name);
+    }
+  }
+  if (pods.empty()) return {};
+  return {{.what = PodsThat(pods, "asks", "ask") +
+                   " for NPUs with spec.schedulerName default-scheduler",
+           .why = "MindCluster chooses chips in Volcano: another scheduler places the pod without "
+                  "chips, or counts chips that are faulty as free.",
+           .fix = "set spec.schedulerName to volcano in the pod template"}};
+}
+
+Findings NoSuchDevice(const Facts& facts) {
+  Findings found;
+  for (const PlacementFacts* placement : Unplaceable(facts)) {
+    const bool offered = std::any_of(placement->nodes.begin(), placement->nodes.end(),
+                                     [](const NodeFacts& node) { return node.offers; });
+    if (placement->npus == 0 || offered) continue;
+    std::vector<std::string> evidence = placement->unknown;
+    found.push_back({.what = "no node offers " + placement->resource + ", the resource of " +
+                             PodsText(placement->pods),
+                     .why = "Nodes offer what their device plugin registers.",
+                     .fix = "write the resource that the nodes have (kubectl describe nodes), or "
+                            "start Ascend Device Plugin there",
+                     .evidence = std::move(evidence)});
+  }
+  return found;
+}
+
+Findings NoSuchLabel(const Facts& facts) {
+  Findings found;
+  for (const PlacementFacts* placement : Unplaceable(facts)) {
+    std::vector<std::string> labels;
+    for (const auto& [key, value] : placement->node_selector) labels.push_back(key + "=" + value);
+    std::map<std::string, size_t> unmet;
+    for (const NodeFacts& node : placement->nodes) {
+      if (node.why_not.starts_with("label ")) ++unmet[node.why_not.substr(6)];
+    }
+    std::vector<std::string> missing;
+    std::copy_if(placement->unknown.begin(), placement->unknown.end(), std::back_inserter(missing),
+                 [](const std::string& text) { return text.starts_with("no node has "); });
+    const bool all = !unmet.empty() && unmet.begin()->second == placement->nodes.size();
+    if (missing.empty() && !all) continue;
+    found.push_back({.what = PodsText(placement->pods) +
+                             " may go to no node: nodeSelector asks for " +
+                             JoinFirst(labels, kMaxNodeNames),
+                     .why = missing.empty() ? "No node has all of these labels."
+                                            : JoinFirst(missing, kMaxNodeNames, "; "),
+                     .fix = "correct spec.nodeSelector, or label a node: kubectl label node NODE " +
+                            (unmet.empty() ? labels.front() : unmet.begin()->first)});
+  }
+  return found;
+}
+
+Findings MoreThanANodeHas(const Facts& facts) {
+  Findings found;
+  for (const PlacementFacts* placement : Unplaceable(facts)) {
+    int64_t most = 0;
+    std::string largest;
+    for (const NodeFacts& node : placement->nodes) {
+      if (node.offers && node.all > most) {
+        most = node.all;
+        largest = node.name;
+      }
+    }
+    if (most == 0 || placement->npus <= most) continue;
+    found.push_back({.what = PodsThat(placement->pods, "asks", "ask") + " for " +
+                             AskedText(*placement) + " each, and no node has more than " +
+                             std::to_string(most),
+                     .why = "The largest node is " + largest + ".",
+                     .fix = "ask for " + std::to_string(most) +
+                            " or less in one pod, and use several pods for more"});
+  }
+  return found;
+}
+
+Findings NotEnoughNpus(const Facts& facts) {
+  Findings found;
+  for (const PlacementFacts* placement : Unplaceable(facts)) {
+    std::vector<std::string> evidence;
+    int64_t most = 0;
+    int64_t total = 0;
+    bool full = false;
+    for (const NodeFacts& node : placement->nodes) {
+      if (node.why_not != "full" || placement->npus > node.all) continue;
+      full = true;
+      most = std::max(most, node.free);
+      total += node.free;
+      if (evidence.size() < kMaxNodeNames) {
+        evidence.push_back(node.name + ": " + std::to_string(node.free) + " of " +
+                           std::to_string(node.all) + " free");
+      }
+    }
+    if (!full) continue;
+    evidence.push_back(WhyNodesText(*placement));
+    found.push_back({.what = "not enough free NPUs: " + PodsThat(placement->pods, "asks", "ask") +
+                             " for " + AskedText(*placement) +
+                             " each, and the most that a node has free is " + std::to_string(most),
+                     .why = "On all nodes together " + std::to_string(total) +
+                            " are free, but one pod takes its NPUs from one node.",
+                     .fix = "end or move pods (mindgate what-if shows what would fit), ask for "
+                            "less, or add a node",
+                     .evidence = std::move(evidence)});
+  }
+  return found;
+}
+
+Findings GangRoom(const Facts& facts) {
+  Findings found;
+  for (const PlacementFacts& placement : facts.placements) {
+    if (placement.gang_lacks.empty() || !IsPlaceable(placement)) continue;
+    found.push_back({.what = "a node takes one of " + PodsText(placement.pods) +
+                             ", but there is no room for all of its gang",
+                     .why = "It lacks " + placement.gang_lacks + ".",
+                     .fix = "free that room, or ask for a smaller gang (minMember, replicas)"});
+  }
+  return found;
+}
+
+Findings TaintNotTolerated(const Facts& facts) {
+  Findings found;
+  for (const PlacementFacts* placement : Unplaceable(facts)) {
+    std::map<std::string, std::vector<std::string>> nodes_of;
+    for (const NodeFacts& node : placement->nodes) {
+      // A node that could not take the pod without its taint either is not in the way.
+      const bool matters = placement->npus == 0 || (node.offers && node.free >= placement->npus);
+      if (node.why_not.starts_with("taint ") && matters) {
+        nodes_of[node.why_not.substr(6)].push_back(node.name);
+      }
+    }
+    for (const auto& [taint, nodes] : nodes_of) {
+      found.push_back({.what = PodsThat(placement->pods, "does", "do") +
+                               " not tolerate the taint " + taint + " of " + NodesText(nodes),
+                       .why = taint == schemas::kFaultyNode
+                                  ? "mindgate isolated the node because its hardware is faulty."
+                                  : "These nodes would have enough free NPUs.",
+                       .fix = taint == schemas::kFaultyNode
+                                  ? "repair the node; `mindgate release-nodes` removes the taint"
+                                  : "add a toleration for " + taint +
+                                        " to the pod template, or "
+                                        "remove the taint: kubectl taint node NODE " +
+                                        taint + "-"});
+    }
+  }
+  return found;
+}
+
+Findings NodesCordoned(const Facts& facts) {
+  return NodesThatAre("cordoned", facts, "may take no new pods, as cordoned",
+                      "spec.unschedulable of the node is true.", "kubectl uncordon");
+}
+
+Findings NodesNotReady(const Facts& facts) {
+  return NodesThatAre("not Ready", facts, "cannot take pods, as not Ready",
+                      "The kubelet does not report, or reports that it cannot run pods.",
+                      "repair the node: kubectl describe node");
+}
+
+Findings SchedulerMessage(const Facts& facts) {
+  std::map<std::string, std::vector<std::string>> pods_of;
+  for (const PodFacts& pod : facts.pods) {
+    if (!pod.waits_for_a_node()) continue;
+    std::string message = pod.unscheduled;
+    if (message.empty()) {
+      const EventFacts* event =
+          NewestEvent(facts, {"FailedScheduling", "Unschedulable"}, "", "Pod/" + pod.name);
+      if (event != nullptr) message = event->note;
+    }
+    if (!message.empty()) pods_of[message].push_back(pod.name);
+  }
+  Findings found;
+  for (const auto& [message, pods] : pods_of) {
+    found.push_back(
+        {.what = "the scheduler cannot place " + PodsText(pods) + ": " + Cut(message, 400),
+         .why = "This is the message of the scheduler itself.",
+         .fix = "kubectl describe pod " + pods.front() + InNamespace(facts) +
+                " has all of its Events"});
+  }
+  return found;
+}
+
+// Faulty hardware in the way of pods or under them, and restarts because of it.
+
+namespace {
+
+constexpr size_t kMaxParts = 5;
+
+std::string FaultText(const FaultFacts& fault) {
+  return fault.node + ": " + fault.part + " is " + fault.level +
+         (fault.codes.empty() ? "" : ", codes " + Join(fault.codes, ","));
+}
+
+std::vector<std::string> FaultsOn(const Facts& facts, const std::set<std::string>& nodes) {
+  std::vector<std::string> texts;
+  for (const FaultFacts& fault : facts.faults) {
+    if (nodes.contains(fault.node) && texts.size() < kMaxParts) texts.push_back(FaultText(fault));
+  }
+  return texts;
+}
+
+std::string HitText(const HitFacts& hit) {
+  return PodsText(hit.pods) + (hit.pods.size() == 1 ? " runs" : " run") +
+         " on faulty hardware of node " + hit.node + " (" + hit.fault + ")";
+}
+
+// Of the label fault-scheduling: no restart follows.
+bool IsNotHandled(const HitFacts& hit) {
+  return hit.fault_scheduling.empty() || hit.fault_scheduling == "off";
+}
+
+}  // namespace
+
+Findings ChipsFaulty(const Facts& facts) {
+  Findings found;
+  for (const PlacementFacts& placement : facts.placements) {
+    std::set<std::string> nodes;
+    std::vector<std::string> chips;
+    const bool takes = std::any_of(placement.nodes.begin(), placement.nodes.end(),
+                                   [](const NodeFacts& node) { return node.why_not.empty(); });
+    for (const NodeFacts& node : placement.nodes) {
+      const int64_t without_faults = node.free + static_cast<int64_t>(node.faulty.size());
+      if (takes || node.why_not != "full" || node.faulty.empty() ||
+          without_faults < placement.npus) {
+        continue;
+      }
+      nodes.insert(node.name);
+      for (const std::string& chip : node.faulty) chips.push_back(node.name + "/" + chip);
+    }
+    if (nodes.empty()) continue;
+    found.push_back(
+        {.what = "faulty chips keep " + PodsText(placement.pods) + " from " +
+                 JoinFirst(nodes, kMaxParts) + ": " + JoinFirst(chips, kMaxParts),
+         .why = "With these chips the node would have " + std::to_string(placement.npus) +
+                " free " + placement.resource + ".",
+         .fix = "repair or reset the chips; `mindgate status --faults` shows them, and `mindgate "
+                "explain --fault CODE` what a code means",
+         .evidence = FaultsOn(facts, nodes)});
+  }
+  return found;
+}
+
+Findings NodesFaulty(const Facts& facts) {
+  Findings found;
+  for (const PlacementFacts& placement : facts.placements) {
+    std::set<std::string> nodes;
+    bool takes = false;
+    for (const NodeFacts& node : placement.nodes) {
+      takes = takes || node.why_not.empty();
+      if (node.why_not == "faulty" || node.why_not == "sub-healthy") nodes.insert(node.name);
+    }
+    if (takes || nodes.empty()) continue;
+    found.push_back({.what = "MindCluster keeps " + PodsText(placement.pods) +
+                             " from faulty nodes: " + JoinFirst(nodes, kMaxParts),
+                     .why = "NodeD or a switch reports the node as unhealthy or to be separated.",
+                     .fix = "repair the node; `mindgate status --faults` shows what is reported",
+                     .evidence = FaultsOn(facts, nodes)});
+  }
+  return found;
+}
+
+Findings PluginCacheStale(const Facts& facts) {
+  const bool waits = !WaitingPods(facts).empty();
+  Findings found;
+  for (const CachedFacts& cached : facts.cached) {
+    if (!waits || cached.reported) continue;
+    found.push_back(
+        {.what = "MindCluster's plugin still holds node " + cached.node +
+                 " as faulty in its cache" +
+                 (cached.chips.empty() ? "" : ": " + JoinFirst(cached.chips, kMaxParts)),
+         .why = "No fault report names it any more; ConfigMap volcano-system/vcjob-fault-npu-cm "
+                "has it as " +
+                cached.state + ".",
+         .fix = "wait for the next session of volcano-scheduler; if it stays, restart that: "
+                "kubectl rollout restart deployment volcano-scheduler -n volcano-system"});
+  }
+  return found;
+}
+
+Findings OptedOut(const Facts& facts) {
+  if (facts.opted_out.empty()) return {};
+  Findings found;
+  for (const HitFacts& hit : facts.hits) {
+    if (hit.by_plugin) continue;
+    found.push_back(
+        {.what = HitText(hit) + ", and " + facts.opted_out + " keeps mindgate from restarting them",
+         .why = hit.why.empty() ? "" : "Nothing else restarts them: " + hit.why + ".",
+         .fix = "remove " + std::string(schemas::kRescheduling) +
+                ": disabled there, or delete the pods yourself: kubectl delete pod " +
+                hit.pods.front() + InNamespace(facts),
+         .evidence = FaultsOn(facts, {hit.node})});
+  }
+  return found;
+}
+
+Findings FaultNotHandled(const Facts& facts) {
+  Findings found;
+  for (const HitFacts& hit : facts.hits) {
+    if (!hit.by.empty() || !facts.opted_out.empty()) continue;
+    const std::string label = IsNotHandled(hit)
+                                  ? "set the label fault-scheduling (force or grace) in the pod "
+                                    "template, and "
+                                  : "";
+    found.push_back({.what = HitText(hit) + ", and nothing restarts them",
+                     .why = hit.why,
+                     .fix = label + "delete the pods on the faulty hardware: kubectl delete pod " +
+                            hit.pods.front() + InNamespace(facts),
+                     .evidence = FaultsOn(facts, {hit.node})});
+  }
+  return found;
+}
+
+Findings OnFaultyHardware(const Facts& facts) {
+  Findings found;
+  for (const HitFacts& hit : facts.hits) {
+    const bool kept = !facts.opted_out.empty() && !hit.by_plugin;
+    if (hit.by.empty() || kept) continue;
+    found.push_back({.what = HitText(hit) + ": " + hit.by + " restarts them " + hit.when,
+                     .why = hit.why,
+                     .fix = "wait for it; `mindgate what-if` shows where they find room",
+                     .evidence = FaultsOn(facts, {hit.node})});
+  }
+  return found;
+}
+
+Findings RetriesUsedUp(const Facts& facts) {
+  Findings found;
+  for (const GroupFacts& group : facts.groups) {
+    if (!group.retries_left || *group.retries_left > 0) continue;
+    const bool fails = std::any_of(facts.pods.begin(), facts.pods.end(), [&](const PodFacts& pod) {
+      return pod.pod_group == group.name &&
+             (pod.phase == "Failed" || std::any_of(pod.containers.begin(), pod.containers.end(),
+                                                   [](const ContainerFacts& one) {
+                                                     return !one.ready &&
+                                                            one.exit_code.value_or(0) != 0;
+                                                   }));
+    });
+    if (!fails) continue;
+    found.push_back({.what = "PodGroup " + group.name +
+                             " has used up its restarts: fault-retry-times has 0 left",
+                     .why = "MindCluster's plugin restarts a failed pod no more; it counts in "
+                            "ConfigMap volcano-system/vcjob-fault-npu-cm.",
+                     .fix = "correct what makes the pods fail, then create the workload again, or "
+                            "raise the label fault-retry-times"});
+  }
+  return found;
+}
+
+Findings RestartedByPlugin(const Facts& facts) {
+  Findings found;
+  for (const GroupFacts& group : facts.groups) {
+    if (!group.restarted) continue;
+    const std::vector<std::string> pods(group.restarted_for.begin(), group.restarted_for.end());
+    found.push_back({.what = "MindCluster's plugin restarted PodGroup " + group.name + " at " +
+                             FormatTime(*group.restarted) +
+                             (pods.empty() ? "" : ", as it called faulty: " + PodNames(pods)),
+                     .why = "ConfigMap mindx-dl/job-reschedule-reason has the record.",
+                     .fix = "`mindgate status --faults` shows which hardware is faulty now"});
+  }
+  return found;
+}
+
+Findings RestartedByMindgate(const Facts& facts) {
+  const auto fits = [](const EventFacts& event) {
+    return event.reporter == schemas::kWatcherReporter &&
+           (event.reason == "JobRestarted" || event.reason == "PodsMarked" ||
+            event.reason == "NotRestarted" || event.reason == "WouldRestart" ||
+            event.reason == "RestartWaits");
+  };
+  const auto found = std::find_if(facts.events.rbegin(), facts.events.rend(), fits);
+  if (found == facts.events.rend()) return {};
+  return {{.what = "mindgate decided about a fault at " + found->time + ": " + found->reason,
+           .why = found->note,
+           .fix = "`mindgate status --faults` shows all decisions",
+           .evidence = {found->about + ": " + EventText(*found)}}};
+}
+
+}  // namespace mindgate::why
