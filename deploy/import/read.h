@@ -14,7 +14,7 @@
 namespace mindgate::deploy {
 
 // Objects to the keys of a configuration: what the renderers of the frameworks do, backwards. What
-// no key says is left to the patches (import/read.h).
+// no key says is left to the patches below.
 
 // A configuration or a block of it, with its keys in the order in which they are written.
 using Block = nlohmann::ordered_json;
