@@ -7,6 +7,7 @@
 #include <optional>
 #include <ostream>
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include "base/result.h"
@@ -26,6 +27,29 @@ namespace mindgate::cli {
 namespace {
 
 using OrderedJson = nlohmann::ordered_json;
+using watcher::scaling::Gate;
+
+struct ReleaseWords {
+  std::string_view object;       // "pod"
+  std::string_view what;         // "gate", of mindgate
+  std::string_view consequence;  // "a pod starts as soon as its gate is open"
+  std::string_view untouched;    // "no gate was opened"
+
+  std::string objects() const { return std::string(object) + "s"; }
+};
+
+// The outcome for one object.
+struct Released {
+  std::string ns{};  // empty: it is in none
+  std::string name{};
+  std::string outcome{};  // "released", "would be released", "gone", "failed"
+  std::string error{};    // of one that failed; reported already
+};
+
+// "pod/a in namespace b", "node/n".
+std::string TitleOf(const ReleaseWords& words, const std::string& ns, const std::string& name) {
+  return std::string(words.object) + "/" + name + (ns.empty() ? "" : " in namespace " + ns);
+}
 
 OrderedJson JsonOf(const std::vector<Released>& objects, DryRun dry_run,
                    const ReleaseWords& words) {
@@ -70,8 +94,7 @@ int PrintReleased(const std::vector<Released>& objects, const ReleaseOptions& op
                      io);
 }
 
-}  // namespace
-
+// What is wrong with the options; nothing if they are valid.
 std::optional<Problem> ProblemOf(const ReleaseOptions& options, const ReleaseWords& words,
                                  const Streams& io) {
   const int ways = static_cast<int>(!options.names.empty()) +
@@ -93,39 +116,10 @@ std::optional<Problem> ProblemOf(const ReleaseOptions& options, const ReleaseWor
   return std::nullopt;
 }
 
-std::string TitleOf(const ReleaseWords& words, const std::string& ns, const std::string& name) {
-  return std::string(words.object) + "/" + name + (ns.empty() ? "" : " in namespace " + ns);
-}
-
-int ReleaseEach(size_t count, size_t missing, const std::function<bool()>& is_confirmed,
-                const std::function<Released(size_t)>& release, const ReleaseOptions& options,
-                const ReleaseWords& words, Streams& io) {
-  const bool asks = options.dry_run == DryRun::kNone && !options.yes && count > 0;
-  if (asks && !is_confirmed()) {
-    io.err << "canceled: " << words.untouched << "\n";
-    return kExitDenied;
-  }
-  std::vector<Released> objects;
-  bool all = missing == 0;
-  for (size_t i = 0; i < count; ++i) {
-    objects.push_back(release(i));
-    if (objects.back().error.empty()) continue;
-    PrintError(io.err, objects.back().error);
-    all = false;
-  }
-  const int code = PrintReleased(objects, options, words, io);
-  if (code != kExitDone) return code;
-  return all ? kExitDone : kExitDenied;
-}
-
-namespace {
-
-using watcher::scaling::Gate;
-
-constexpr ReleaseWords kWords = {.object = "pod",
-                                 .what = "gate",
-                                 .consequence = "a pod starts as soon as its gate is open",
-                                 .untouched = "no gate was opened"};
+constexpr ReleaseWords kGateWords = {.object = "pod",
+                                     .what = "gate",
+                                     .consequence = "a pod starts as soon as its gate is open",
+                                     .untouched = "no gate was opened"};
 
 // A gated pod is Pending. Its labels may have changed since it got the gate.
 kube::Answer<std::vector<Gate>> ListGates(kube::Client& client, const std::string& ns,
@@ -171,7 +165,7 @@ size_t KeepNamed(const std::vector<std::string>& names, const std::string& ns,
 
 bool IsConfirmed(const std::vector<Gate>& gates, Streams& io) {
   std::vector<std::string> pods;
-  for (const Gate& gate : gates) pods.push_back(TitleOf(kWords, gate.ns, gate.pod));
+  for (const Gate& gate : gates) pods.push_back(TitleOf(kGateWords, gate.ns, gate.pod));
   return IsConfirmed(pods,
                      gates.size() == 1
                          ? "Open the gate of this pod?"
@@ -196,70 +190,6 @@ Released Release(kube::Client& client, const Gate& gate, DryRun dry_run) {
   if (!gone) released.error = opened.error().message;
   return released;
 }
-
-}  // namespace
-
-int RunReleaseGates(const ReleaseGatesOptions& options, Streams& io) {
-  const bool is_ambiguous = options.all_namespaces && !options.names.empty();
-  const auto problem =
-      is_ambiguous
-          ? Problem{"names cannot be combined with -A: the same name may exist in several namespaces",
-                    "replace -A with -n NAMESPACE"}
-          : ProblemOf(options, kWords, io);
-  if (problem) {
-    PrintError(io.err, *problem);
-    return kExitUnusable;
-  }
-  const SystemClock clock;
-  const auto connection = Connect(options.cluster, clock, {}, io);
-  if (connection == nullptr) return kExitUnusable;
-  kube::Client& client = connection->client();
-  auto gates =
-      ListGates(client, options.all_namespaces ? "" : connection->ns(), options.label_selector);
-  if (!gates) {
-    PrintError(io.err, gates.error().message);
-    return kExitUnusable;
-  }
-  size_t missing = 0;
-  if (!options.names.empty()) missing = KeepNamed(options.names, connection->ns(), *gates, io);
-  return ReleaseEach(
-      gates->size(), missing, [&] { return IsConfirmed(*gates, io); },
-      [&](size_t i) { return Release(client, (*gates)[i], options.dry_run); }, options, kWords, io);
-}
-
-void AddReleaseGates(CLI::App& parent, Streams& io, int& exit_code) {
-  auto options = std::make_shared<ReleaseGatesOptions>();
-  CLI::App* command =
-      parent.add_subcommand("release-gates", "Open the scheduling gates of pods without a watcher");
-  command->add_option("POD", options->names, "Names of pods")->type_name("");
-  AddKubeFlags(*command, options->cluster);
-  AddSwitch(*command, "-A,--all-namespaces", options->all_namespaces,
-            "Select pods in all namespaces", "RELEASE_GATES_ALL_NAMESPACES");
-  AddFlag(*command, "-l,--selector", options->label_selector,
-          "Label selector for pods, such as jobID=chat", "RELEASE_GATES_SELECTOR", "SELECTOR");
-  AddSwitch(*command, "--all", options->all,
-            "Select all pods in the namespace or, with -A, in the cluster", "RELEASE_GATES_ALL");
-  AddDryRun(*command, options->dry_run,
-            "Open nothing: none, client (the default without a value) or server. client lists the "
-            "pods, server also validates the change on the API server",
-            "RELEASE_GATES_DRY_RUN", true);
-  AddSwitch(*command, "-y,--yes", options->yes, "Do not ask for confirmation", "RELEASE_GATES_YES");
-  AddOutputOption(*command, options->output, {"text", "name", "yaml", "json", "jsonpath"},
-                  "RELEASE_GATES_OUTPUT");
-  command->footer(
-      R"(While the watcher enforces elastic scaling, pods under a scaling rule start with the scheduling gate
-mindgate.io/elastic-scaling. Uninstalling the chart opens these gates; this command opens them by hand.
-It asks for confirmation on a terminal.
-Exit codes: 0 all gates are open, 1 some gates stay closed or a named pod has none, 2 invalid arguments or
-the cluster cannot be reached.
-Examples:
-  mindgate release-gates -A --all --dry-run
-  mindgate release-gates -n serving -l jobID=chat
-  mindgate release-gates -n serving chat-decode-0 chat-decode-1 --yes)");
-  command->callback([options, &io, &exit_code] { exit_code = RunReleaseGates(*options, io); });
-}
-
-namespace {
 
 // How often a node is read again that somebody changes meanwhile. Kubelets write one every few
 // minutes, and more than a few writers at once are not to be expected.
@@ -367,28 +297,114 @@ Released Release(kube::Client& client, const TaintedNode& node, DryRun dry_run) 
   }
 }
 
-}  // namespace
+// What the options select; `missing`: names of which there is none, reported already.
+template <typename Object>
+struct Releasable {
+  std::vector<Object> objects{};
+  size_t missing = 0;
+};
 
-int RunReleaseNodes(const ReleaseOptions& options, Streams& io) {
-  if (const auto problem = ProblemOf(options, kNodeWords, io)) {
+kube::Answer<Releasable<Gate>> SelectReleasable(Connection& connection,
+                                                const ReleaseGatesOptions& options, Streams& io) {
+  auto gates = ListGates(connection.client(), options.all_namespaces ? "" : connection.ns(),
+                         options.label_selector);
+  if (!gates) return tl::make_unexpected(gates.error());
+  size_t missing = 0;
+  if (!options.names.empty()) missing = KeepNamed(options.names, connection.ns(), *gates, io);
+  return Releasable<Gate>{*std::move(gates), missing};
+}
+
+kube::Answer<Releasable<TaintedNode>> SelectReleasable(Connection& connection,
+                                                       const ReleaseOptions& options, Streams& io) {
+  size_t missing = 0;
+  auto nodes = options.names.empty() ? ListTainted(connection.client(), options.label_selector)
+                                     : ReadNamed(connection.client(), options.names, missing, io);
+  if (!nodes) return tl::make_unexpected(nodes.error());
+  return Releasable<TaintedNode>{*std::move(nodes), missing};
+}
+
+// Selects, asks for confirmation where the options want it, releases one by one, and prints the
+// outcomes, or that nothing was found where no names were given.
+template <typename Options>
+int RunRelease(const Options& options, const ReleaseWords& words,
+               const std::optional<Problem>& problem, Streams& io) {
+  if (problem) {
     PrintError(io.err, *problem);
     return kExitUnusable;
   }
   const SystemClock clock;
   const auto connection = Connect(options.cluster, clock, {}, io);
   if (connection == nullptr) return kExitUnusable;
-  kube::Client& client = connection->client();
-  size_t missing = 0;
-  const auto tainted = options.names.empty() ? ListTainted(client, options.label_selector)
-                                             : ReadNamed(client, options.names, missing, io);
-  if (!tainted) {
-    PrintError(io.err, tainted.error().message);
+  const auto selected = SelectReleasable(*connection, options, io);
+  if (!selected) {
+    PrintError(io.err, selected.error().message);
     return kExitUnusable;
   }
-  return ReleaseEach(
-      tainted->size(), missing, [&] { return IsConfirmed(*tainted, io); },
-      [&](size_t i) { return Release(client, (*tainted)[i], options.dry_run); }, options,
-      kNodeWords, io);
+  const bool asks = options.dry_run == DryRun::kNone && !options.yes && !selected->objects.empty();
+  if (asks && !IsConfirmed(selected->objects, io)) {
+    io.err << "canceled: " << words.untouched << "\n";
+    return kExitDenied;
+  }
+  std::vector<Released> objects;
+  bool all = selected->missing == 0;
+  for (const auto& object : selected->objects) {
+    objects.push_back(Release(connection->client(), object, options.dry_run));
+    if (objects.back().error.empty()) continue;
+    PrintError(io.err, objects.back().error);
+    all = false;
+  }
+  const int code = PrintReleased(objects, options, words, io);
+  if (code != kExitDone) return code;
+  return all ? kExitDone : kExitDenied;
+}
+
+}  // namespace
+
+int RunReleaseGates(const ReleaseGatesOptions& options, Streams& io) {
+  const bool is_ambiguous = options.all_namespaces && !options.names.empty();
+  return RunRelease(
+      options, kGateWords,
+      is_ambiguous ? Problem{"names cannot be combined with -A: the same name may exist in several "
+                             "namespaces",
+                             "replace -A with -n NAMESPACE"}
+                   : ProblemOf(options, kGateWords, io),
+      io);
+}
+
+int RunReleaseNodes(const ReleaseOptions& options, Streams& io) {
+  return RunRelease(options, kNodeWords, ProblemOf(options, kNodeWords, io), io);
+}
+
+void AddReleaseGates(CLI::App& parent, Streams& io, int& exit_code) {
+  auto options = std::make_shared<ReleaseGatesOptions>();
+  CLI::App* command =
+      parent.add_subcommand("release-gates", "Open the scheduling gates of pods without a watcher");
+  command->add_option("POD", options->names, "Names of pods")->type_name("");
+  AddKubeFlags(*command, options->cluster);
+  AddSwitch(*command, "-A,--all-namespaces", options->all_namespaces,
+            "Select pods in all namespaces", "RELEASE_GATES_ALL_NAMESPACES");
+  AddFlag(*command, "-l,--selector", options->label_selector,
+          "Label selector for pods, such as jobID=chat", "RELEASE_GATES_SELECTOR", "SELECTOR");
+  AddSwitch(*command, "--all", options->all,
+            "Select all pods in the namespace or, with -A, in the cluster", "RELEASE_GATES_ALL");
+  AddDryRun(*command, options->dry_run,
+            "Open nothing: none, client (the default without a value) or server. client lists the "
+            "pods, server also validates the change on the API server",
+            "RELEASE_GATES_DRY_RUN", true);
+  AddSwitch(*command, "-y,--yes", options->yes, "Do not ask for confirmation", "RELEASE_GATES_YES");
+  AddOutputOption(*command, options->output, {"text", "name", "yaml", "json", "jsonpath"},
+                  "RELEASE_GATES_OUTPUT");
+  command->footer(
+      R"(While the watcher enforces elastic scaling, pods under a scaling rule start with the scheduling gate
+mindgate.io/elastic-scaling. Uninstalling the chart opens these gates; this command opens them by hand.
+It asks for confirmation on a terminal.
+Exit codes: 0 all gates are open, 1 some gates stay closed or a named pod has none, 2 invalid arguments or
+the cluster cannot be reached.
+Examples:
+  mindgate release-gates -A --all --dry-run
+  mindgate release-gates -n serving -l jobID=chat
+  mindgate release-gates -n serving chat-decode-0 chat-decode-1 --yes)");
+  command->callback([options, &io, &exit_code] { exit_code = RunReleaseGates(*options, io); });
 }
 
 void AddReleaseNodes(CLI::App& parent, Streams& io, int& exit_code) {
