@@ -77,6 +77,12 @@ std::string StablePlace(const Value& object, std::string_view path) {
   return place;
 }
 
+namespace {
+
+// Marks those of `findings` (in `object`) that the object before the update had too: of the same
+// rule, at the same place and with the same value; for a place that holds more than one value (a
+// container, a whole text), with the same message. They warn instead of denying. Findings of a
+// milder mode than `denying` stay as they are.
 void MarkExisting(const Judged& before, const Value& object, schemas::Mode denying,
                   std::vector<Finding>& findings) {
   std::vector<Located> known;
@@ -94,8 +100,6 @@ void MarkExisting(const Judged& before, const Value& object, schemas::Mode denyi
     finding.mode = schemas::Mode::kWarn;
   }
 }
-
-namespace {
 
 using mutators::Edits;
 using mutators::MutationContext;

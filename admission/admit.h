@@ -32,13 +32,6 @@ struct Judged {
   std::span<const policies::Finding> findings;
 };
 
-// Marks those of `findings` (in `object`) that the object before the update had too: of the same
-// rule, at the same place and with the same value; for a place that holds more than one value (a
-// container, a whole text), with the same message. They warn instead of denying. Findings of a
-// milder mode than `denying` stay as they are.
-void MarkExisting(const Judged& before, const json::Value& object, schemas::Mode denying,
-                  std::vector<policies::Finding>& findings);
-
 // One call path for `apply`, `test`, `explain`, the webhook and the audit: mutate, then judge the
 // mutated object.
 

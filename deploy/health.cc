@@ -18,6 +18,15 @@ namespace {
 using json::FindPath;
 using json::TextAt;
 
+// The newest Events, oldest first, about the objects of an application, its pods and PodGroups, and
+// what controllers made in between: quotas refuse pods in Events of ReplicaSets, Volcano says in
+// those of PodGroups why nothing is placed, and the watcher decides in those of all of them. Those
+// of the watcher are counted by themselves, so that others do not displace them. What may not be
+// read is left out.
+std::vector<EventState> EventsOf(kube::Client& client, const std::string& ns,
+                                 const std::string& app, const AppObjects& objects,
+                                 const std::stop_token& stop);
+
 int64_t NumberAt(const Json& object, std::initializer_list<std::string_view> path,
                  int64_t otherwise) {
   return json::AsInt(FindPath(object, path)).value_or(otherwise);
@@ -464,8 +473,6 @@ void KeepNewest(std::vector<EventState>& events) {
   events = std::move(kept);
 }
 
-}  // namespace
-
 std::vector<EventState> EventsOf(kube::Client& client, const std::string& ns,
                                  const std::string& app, const AppObjects& objects,
                                  const std::stop_token& stop) {
@@ -487,5 +494,7 @@ std::vector<EventState> EventsOf(kube::Client& client, const std::string& ns,
   KeepNewest(events);
   return events;
 }
+
+}  // namespace
 
 }  // namespace mindgate::deploy

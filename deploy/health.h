@@ -83,15 +83,6 @@ kube::Answer<std::optional<Health>> LookAtHealth(kube::Client& client, const std
 kube::Answer<Health> LookAtPods(kube::Client& client, const std::string& ns, const std::string& app,
                                 const AppObjects& objects, const std::stop_token& stop);
 
-// The newest Events, oldest first, about the objects of an application, its pods and PodGroups, and
-// what controllers made in between: quotas refuse pods in Events of ReplicaSets, Volcano says in
-// those of PodGroups why nothing is placed, and the watcher decides in those of all of them. Those
-// of the watcher are counted by themselves, so that others do not displace them. What may not be
-// read is left out.
-std::vector<EventState> EventsOf(kube::Client& client, const std::string& ns,
-                                 const std::string& app, const AppObjects& objects,
-                                 const std::stop_token& stop);
-
 // Whether a pod of a component was made of an earlier state of the application's objects. Pods of
 // before stay ready while a rollout begins, and tell nothing of what was deployed. What frameworks
 // and other webhooks add to a pod does not count; what they leave out says nothing.

@@ -123,6 +123,17 @@ Json Port(std::string_view name, int64_t port, int64_t target) {
 
 namespace {
 
+// `patches:` of a configuration, for what its other keys do not say. `patch` is a list of RFC 6902
+// operations (add, remove, replace, test), or an object that is merged as Kubernetes merges a
+// strategic patch: null removes a member, lists whose items have a key (containers by name,
+// volumeMounts by mountPath) are merged item by item, an item or an object with `$patch: delete` is
+// removed and one with `$patch: replace` replaced, and other lists are replaced.
+//
+// Applies each patch to the objects of its kind and name, in the order of the file. A patch that
+// fits no object, fails or changes what an object is known by is a fault of the object, or of the
+// first object where it is of none. What it writes has its place in the file.
+void ApplyPatches(const std::vector<ObjectPatch>& patches, std::vector<RenderedObject>& objects);
+
 std::vector<RenderedObject> RenderFramework(const Application& application) {
   switch (application.framework()) {
     case Framework::kOme:
@@ -298,6 +309,8 @@ std::string_view MergeKeyOf(std::string_view list, const Json& items, const Json
   return "";
 }
 
+namespace {
+
 void ApplyPatches(const std::vector<ObjectPatch>& patches, std::vector<RenderedObject>& objects) {
   for (size_t i = 0; i < patches.size(); ++i) {
     const ObjectPatch& patch = patches[i];
@@ -319,5 +332,7 @@ void ApplyPatches(const std::vector<ObjectPatch>& patches, std::vector<RenderedO
                                       "it has " + JoinFirst(titles, kMost)});
   }
 }
+
+}  // namespace
 
 }  // namespace mindgate::deploy

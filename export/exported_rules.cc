@@ -35,29 +35,7 @@ constexpr Reason kReasons[] = {
     {"it is not written in CEL yet", "MG151 MG175 MG182"},
 };
 
-}  // namespace
-
-std::string_view WhyNotExported(std::string_view id) {
-  for (const Reason& reason : kReasons) {
-    if (reason.ids.find(id) != std::string_view::npos) return reason.why;
-  }
-  return {};
-}
-
-Rows ExportedRules(const schemas::Config& config) {
-  Rows all;
-  for (const Rows& family : {ValueRows(), RecoveryRows(config), PodRows(config),
-                             ResourceRows(config), AscendJobRows(config), MindieRows(),
-                             VolcanoRows(config), OmeRows(), AibrixRows(), InferOperatorRows()}) {
-    all.insert(all.end(), family.begin(), family.end());
-  }
-  std::ranges::sort(all, {}, &ExportedRule::id);
-  return all;
-}
-
 // Labels and annotations with values of their own, wherever they reach pods or PodGroups.
-
-namespace {
 
 // The texts under the key, in the maps of that variable, for which `broken` is true of `v`.
 ExportedRule OfValues(std::string_view id, std::string_view maps, std::string_view key,
@@ -91,8 +69,6 @@ std::string FaultFilters() {
       std::string(kSeconds) + "\\s*)?";
   return "^" + filter + "([,\xEF\xBC\x8C]" + filter + ")*$";
 }
-
-}  // namespace
 
 Rows ValueRows() {
   constexpr std::string_view kStrategy =
@@ -140,8 +116,6 @@ Rows ValueRows() {
 
 // What labels ask for together, and what stands in their way.
 
-namespace {
-
 constexpr std::string_view kFaultLabels[] = {
     schemas::kFaultScheduling, schemas::kPodRescheduling, schemas::kFaultRetryTimes,
     schemas::kSubHealthyStrategy, schemas::kProcessRecover};
@@ -168,8 +142,6 @@ std::string Conflict(std::string_view key) {
          " && " + values("t") + ".exists(a, " + values("u") +
          ".exists(b, a.lowerAscii() != b.lowerAscii()))))";
 }
-
-}  // namespace
 
 Rows RecoveryRows(const schemas::Config& config) {
   const std::string of_mindie_manager = "(" + IsOf(schemas::kAscendJobs) +
@@ -245,8 +217,6 @@ Rows RecoveryRows(const schemas::Config& config) {
 
 // Pod specs: scheduler, node, containers, variables, volumes.
 
-namespace {
-
 // Fields of a pod spec that end up in nodeSelector when a line is indented too far.
 constexpr std::array kPodSpecFields = std::to_array<std::string_view>(
     {"schedulerName", "hostNetwork", "hostPID", "hostIPC", "priorityClassName", "nodeName",
@@ -277,8 +247,6 @@ std::string Containers(std::string_view templates, std::string_view containers,
 
 constexpr std::string_view kAllContainers = "t.containers + t.init";
 constexpr std::string_view kVariable = "ASCEND_VISIBLE_DEVICES";
-
-}  // namespace
 
 Rows PodRows(const schemas::Config& config) {
   const std::string volcano =
@@ -353,8 +321,6 @@ Rows PodRows(const schemas::Config& config) {
 
 // NPUs that containers ask for.
 
-namespace {
-
 using Where = schemas::ForeignSign::Where;
 
 // Whether an amount is a whole number from 0 on. isInteger is not asked alone: it is false for
@@ -422,8 +388,6 @@ std::string NamesOfOthers() {
   return "^huawei[.]com/(" + names + ")$";
 }
 
-}  // namespace
-
 Rows ResourceRows(const schemas::Config& config) {
   const std::string frozen =
       "(" + IsOf({schemas::Kind::kVolcanoJob}) + " && request.operation == 'UPDATE')";
@@ -458,6 +422,26 @@ Rows ResourceRows(const schemas::Config& config) {
                 AsksFor("c", "-(memory|core)$") + ") && (t.containers + t.init).exists(c, " +
                 AsksFor("c", NamesOfOthers()) + "))"},
   };
+}
+
+}  // namespace
+
+Rows ExportedRules(const schemas::Config& config) {
+  Rows all;
+  for (const Rows& family : {ValueRows(), RecoveryRows(config), PodRows(config),
+                             ResourceRows(config), AscendJobRows(config), MindieRows(),
+                             VolcanoRows(config), OmeRows(), AibrixRows(), InferOperatorRows()}) {
+    all.insert(all.end(), family.begin(), family.end());
+  }
+  std::ranges::sort(all, {}, &ExportedRule::id);
+  return all;
+}
+
+std::string_view WhyNotExported(std::string_view id) {
+  for (const Reason& reason : kReasons) {
+    if (reason.ids.find(id) != std::string_view::npos) return reason.why;
+  }
+  return {};
 }
 
 }  // namespace mindgate::exported

@@ -35,17 +35,13 @@ std::vector<ExportedRule> ExportedRules(const schemas::Config& config);
 // Why the rule has no row, as a clause; empty when it has one.
 std::string_view WhyNotExported(std::string_view id);
 
-// The families, each in its own file.
+// The families of other files; those of exported_rules.cc are there alone.
 using Rows = std::vector<ExportedRule>;
-Rows ValueRows();                                   // exported_rules.cc
-Rows RecoveryRows(const schemas::Config& config);   // exported_rules.cc
-Rows PodRows(const schemas::Config& config);        // exported_rules.cc
-Rows ResourceRows(const schemas::Config& config);   // exported_rules.cc
 Rows AscendJobRows(const schemas::Config& config);  // rules_jobs.cc
-Rows MindieRows();                                  // rules_inference.cc
-Rows VolcanoRows(const schemas::Config& config);    // rules_jobs.cc
-Rows OmeRows();                                     // rules_inference.cc
-Rows AibrixRows();                                  // rules_inference.cc
-Rows InferOperatorRows();                           // rules_inference.cc
+Rows VolcanoRows(const schemas::Config& config);
+Rows MindieRows();  // rules_inference.cc
+Rows OmeRows();
+Rows AibrixRows();
+Rows InferOperatorRows();
 
 }  // namespace mindgate::exported

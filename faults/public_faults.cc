@@ -232,7 +232,7 @@ void PublicFaultStore::Erase(const Key& key) {
   if (on_node->second.empty()) by_node_.erase(on_node);
 }
 
-// Whether nobody tells of it any more.
+// Whether nobody reports it any more.
 bool PublicFaultStore::RemoveSource(const std::string& config_map, const Key& key) {
   Entry& entry = by_node_.at(key.node).at(key.id);
   ReleaseBytes(entry.fault);

@@ -93,6 +93,16 @@ std::string_view TextOfMember(std::string_view object, std::string_view member) 
   }
 }
 
+namespace {
+
+// The device plugin and NodeD write {"DeviceInfo": {...}, ..., "CheckCode": "<hex>"}: the SHA-256
+// of the JSON text of the member as Go writes it (mind-cluster: component/ascend-common), which is
+// the very text that stands there. Their readers reject a ConfigMap whose code is another one. We
+// say so and take what it says all the same: the text of another version or one that a person
+// changed by hand is the only report there is, and without it broken hardware would pass for
+// healthy.
+//
+// What is wrong with the code, for people; nothing: it is right, or there is none.
 std::optional<std::string> WrongCheckCode(std::string_view text, std::string_view member) {
   std::string_view code = TextOfMember(text, "CheckCode");
   if (code.size() < 2 || code.front() != '"') return std::nullopt;
@@ -103,8 +113,6 @@ std::optional<std::string> WrongCheckCode(std::string_view text, std::string_vie
          ", so that MindCluster's components reject it: somebody changed it by hand, or it is of "
          "another version. What it reports counts here all the same";
 }
-
-namespace {
 
 using json::Value;
 

@@ -120,8 +120,8 @@ class Router {
     Handler handler;
   };
 
-  // `on_bug` is told of what a handler threw, which never reaches the client, `on_not_found` of
-  // each request for a path that nobody handles.
+  // `on_bug` gets what a handler threw, which never reaches the client; `on_not_found` is called
+  // for each request for a path without a handler.
   Router(std::vector<Route> routes, std::function<void(std::string_view what)> on_bug,
          std::function<void()> on_not_found);
 

@@ -14,6 +14,10 @@
 namespace mindgate::kube {
 namespace {
 
+// The impersonation settings of the user: `as`, `as-uid`, `as-groups` and `as-user-extra`.
+Impersonation ReadImpersonation(const ConfigNode& user, const AccessFlags& flags,
+                                ConfigErrors& complaints);
+
 // Null if the file does not exist or is invalid; the latter adds a complaint.
 std::unique_ptr<ConfigFile> ReadConfigFile(const std::string& path, ConfigErrors& complaints) {
   const auto text = ReadFile(path, json::Limits().bytes);
@@ -358,6 +362,8 @@ std::shared_ptr<CredentialSource> ReadUser(const std::optional<ConfigNode>& user
   return MakeCredentialSource(std::move(files), clock);
 }
 
+namespace {
+
 Impersonation ReadImpersonation(const ConfigNode& user, const AccessFlags& flags,
                                 ConfigErrors& complaints) {
   Impersonation as;
@@ -388,5 +394,7 @@ Impersonation ReadImpersonation(const ConfigNode& user, const AccessFlags& flags
   }
   return as;
 }
+
+}  // namespace
 
 }  // namespace mindgate::kube

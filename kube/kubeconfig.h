@@ -86,8 +86,4 @@ std::shared_ptr<CredentialSource> ReadUser(const std::optional<ConfigNode>& user
                                            const std::optional<ConfigNode>& cluster,
                                            const Clock& clock, ConfigErrors& complaints);
 
-// The impersonation settings of the user: `as`, `as-uid`, `as-groups` and `as-user-extra`.
-Impersonation ReadImpersonation(const ConfigNode& user, const AccessFlags& flags,
-                                ConfigErrors& complaints);
-
 }  // namespace mindgate::kube

@@ -14,6 +14,10 @@
 namespace mindgate::offline {
 namespace {
 
+// The namespace of an object that does not set one: empty for cluster-scoped and unknown kinds.
+std::string EffectiveNamespace(const json::Value& object, const std::string& default_namespace,
+                               const schemas::SiteKinds& kinds);
+
 bool IsPlain(const json::Value& value) { return value.is_number() || value.is_boolean(); }
 
 // What stands at a place, up to where a plain scalar of YAML or JSON may end.
@@ -36,6 +40,10 @@ std::optional<std::string> AsWritten(const Source& source, Document& document,
   return std::string(word);
 }
 
+namespace {
+
+// A fix that puts the value at its place into quotes quotes what the author wrote: the value alone
+// no longer knows that 1.1 was 1.10. `after` is the object that was judged.
 void QuoteAsWritten(const InputObject& input, const json::Value& after,
                     std::vector<policies::Finding>& findings) {
   if (input.source == nullptr || input.document == nullptr) return;
@@ -53,8 +61,6 @@ void QuoteAsWritten(const InputObject& input, const json::Value& after,
     if (as_text) finding.right->text = *written;
   }
 }
-
-namespace {
 
 // What remains of the text from that line on; empty beyond its end.
 std::string_view FromLine(std::string_view text, int line) {
@@ -181,6 +187,8 @@ std::string Decision::Note() const {
          "size and labels of its PodGroup are not judged";
 }
 
+namespace {
+
 std::string EffectiveNamespace(const Value& object, const std::string& default_namespace,
                                const schemas::SiteKinds& kinds) {
   std::string own = NamespaceOf(object);
@@ -189,6 +197,8 @@ std::string EffectiveNamespace(const Value& object, const std::string& default_n
   if (info == nullptr || info->cluster_scoped) return "";
   return default_namespace;
 }
+
+}  // namespace
 
 Decider::Decider(const std::vector<InputObject>& inputs,
                  const std::vector<const Value*>& old_objects, RequestOptions request,

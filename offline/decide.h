@@ -23,11 +23,6 @@ namespace mindgate::offline {
 std::optional<std::string> AsWritten(const Source& source, Document& document,
                                      const std::string& path, const json::Value& value);
 
-// A fix that puts the value at its place into quotes quotes what the author wrote: the value alone
-// no longer knows that 1.1 was 1.10. `after` is the object that was judged.
-void QuoteAsWritten(const InputObject& input, const json::Value& after,
-                    std::vector<policies::Finding>& findings);
-
 // The place in `text` of what is at `within` of a literal block scalar ("key: |") that begins at
 // `at`; nothing when no such block begins there: the lines of a quoted or folded scalar are not
 // those of its value.
@@ -98,9 +93,5 @@ class Decider {
   schemas::KnownObjects known_;
   schemas::KnownObjects before_;
 };
-
-// The namespace of an object that does not set one: empty for cluster-scoped and unknown kinds.
-std::string EffectiveNamespace(const json::Value& object, const std::string& default_namespace,
-                               const schemas::SiteKinds& kinds);
 
 }  // namespace mindgate::offline

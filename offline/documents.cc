@@ -16,6 +16,11 @@ using json::Value;
 
 namespace {
 
+// Cuts `{...} {...}` between the objects, which is how jq prints what it finds. Only brackets and
+// quotes count here: whether a part is JSON is for its decoder. One part when the text does not
+// begin as JSON, or there is no second object.
+std::vector<JsonPart> CutJsonRow(std::string_view text);
+
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 // After this many invalid documents the rest of a text is not read: each may have cost as much as
@@ -442,8 +447,6 @@ size_t EndOf(std::string_view text, size_t at) {
   return text.size();
 }
 
-}  // namespace
-
 std::vector<JsonPart> CutJsonRow(std::string_view text) {
   std::vector<JsonPart> parts;
   JsonPart next;
@@ -470,5 +473,7 @@ std::vector<JsonPart> CutJsonRow(std::string_view text) {
   add(text.size());
   return parts;
 }
+
+}  // namespace
 
 }  // namespace mindgate::offline

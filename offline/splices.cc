@@ -14,6 +14,14 @@ using json::Json;
 using json::Outline;
 using json::TextNode;
 
+// The members or items of a value that has some, in the same way. After "- " an item begins as many
+// characters on as `dash` says.
+std::vector<std::string> BlockLines(const json::Json& value, const WrittenStyle& style,
+                                    size_t dash = 2);
+
+// In characters from 0; a byte order mark counts none.
+size_t ColumnOf(std::string_view text, size_t offset);
+
 bool HasParts(const Json& value) { return value.is_structured() && !value.empty(); }
 
 // Spaces from the first key whose value is of this kind, and begins on a line below it, to the
@@ -53,8 +61,6 @@ void AppendIndented(const std::vector<std::string>& lines, size_t spaces,
   }
 }
 
-}  // namespace
-
 size_t ColumnOf(std::string_view text, size_t offset) {
   std::string_view line = text.substr(0, offset);
   line.remove_prefix(line.rfind('\n') + 1);  // npos + 1 is 0
@@ -64,6 +70,7 @@ size_t ColumnOf(std::string_view text, size_t offset) {
       std::count_if(line.begin(), line.end(), [](char c) { return (c & 0xC0) != 0x80; }));
 }
 
+// As its author wrote the first of each.
 WrittenStyle StyleOf(std::string_view text, const Outline& outline) {
   WrittenStyle style;
   if (const auto step = FirstStep(text, outline, TextNode::Kind::kMapping); step && *step > 0) {
@@ -80,6 +87,7 @@ WrittenStyle StyleOf(std::string_view text, const Outline& outline) {
   return style;
 }
 
+// The value of a scalar, or an empty object or list, on one line: 3, on in quotes.
 std::string ScalarText(const Json& value, const WrittenStyle& style) {
   constexpr std::string_view kKey = "k: ";
   const std::string text = OneMember("k", value).substr(kKey.size());
@@ -87,6 +95,7 @@ std::string ScalarText(const Json& value, const WrittenStyle& style) {
   return style.quote == '"' && text.starts_with('\'') ? value.dump() : text;
 }
 
+// "key: value" or "key:" and what is below it, in lines without their ends. They are not indented.
 std::vector<std::string> MemberLines(const std::string& key, const Json& value,
                                      const WrittenStyle& style) {
   std::vector<std::string> lines;
@@ -124,6 +133,8 @@ std::vector<std::string> BlockLines(const Json& value, const WrittenStyle& style
   }
   return lines;
 }
+
+}  // namespace
 
 std::string JsonLine(const Json& value, bool spaced) {
   if (!spaced || !HasParts(value)) return value.dump();

@@ -22,6 +22,12 @@ using json::Json;
 using json::Outline;
 using json::TextNode;
 
+// "fault-scheduling: force", "- name: a" is "{name: a}": what an edit writes, for people.
+std::string EditText(const TextEdit& edit);
+
+// Of an edit whose place is written in a way that is not known here.
+RefusedEdit CannotChange(size_t number, const TextEdit& edit);
+
 constexpr uint32_t kNone = SpliceWriter::kNoKey;
 
 // A chain of merged maps longer than this is nobody's.
@@ -191,8 +197,11 @@ class Planner {
   TextChanges changes_;
 };
 
-}  // namespace
-
+// The changes of `text` that make the edits, which are independent of each other: no pointer is
+// part of another one. `outline` is that of the document, with offsets in `text`. Edits whose
+// place is reached through an alias, comes from a merge, or is shared by an alias are refused. The
+// result must be decoded and compared with what was intended: YAML has more ways to write a value
+// than are known here.
 TextChanges PlanEdits(std::string_view text, const Outline& outline, TextFormat format,
                       const std::vector<TextEdit>& edits) {
   return Planner(text, outline, format, edits).Plan();
@@ -210,6 +219,8 @@ std::string EditText(const TextEdit& edit) {
   const std::string text = json::EncodeFlowYaml(Json{{tokens->back(), edit.value}});
   return text.substr(1, text.size() - 2);
 }
+
+}  // namespace
 
 std::string Spliced(std::string_view text, std::vector<Splice> splices) {
   std::stable_sort(splices.begin(), splices.end(), [](const Splice& a, const Splice& b) {

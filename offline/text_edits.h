@@ -45,20 +45,6 @@ struct TextChanges {
 
 enum class TextFormat : unsigned char { kYaml, kJson };
 
-// Of an edit whose place is written in a way that is not known here.
-RefusedEdit CannotChange(size_t number, const TextEdit& edit);
-
-// The changes of `text` that make the edits, which are independent of each other: no pointer is
-// part of another one. `outline` is that of the document, with offsets in `text`. Edits whose
-// place is reached through an alias, comes from a merge, or is shared by an alias are refused. The
-// result must be decoded and compared with what was intended: YAML has more ways to write a value
-// than are known here.
-TextChanges PlanEdits(std::string_view text, const json::Outline& outline, TextFormat format,
-                      const std::vector<TextEdit>& edits);
-
-// "fault-scheduling: force", "- name: a" is "{name: a}": what an edit writes, for people.
-std::string EditText(const TextEdit& edit);
-
 // The text with the splices made, in any order. Those that overlap another one are left out.
 std::string Spliced(std::string_view text, std::vector<Splice> splices);
 

@@ -122,13 +122,14 @@ http::Response Readiness(const ServerInputs& inputs, const std::string& hangs, b
   return http::PlainText(ready ? 200 : 503, std::move(text));
 }
 
+namespace {
+
+// Seconds since 1970 at which the serving certificate expires, 0 without one.
 int64_t CertificateExpiry(const certs::TlsMaterial* material) {
   if (material == nullptr) return 0;
   const auto end = certs::ExpiryOf(*material).serving;
   return end ? end->time_since_epoch().count() : 0;
 }
-
-namespace {
 
 // How often Run looks whether a drain is over.
 constexpr int kDrainPollMs = 20;

@@ -196,7 +196,4 @@ Result<int> Run(ServerOptions options, const ServerInputs& inputs, int stop_fd,
 http::Response Readiness(const ServerInputs& inputs, const std::string& hangs, bool draining,
                          bool verbose);
 
-// Seconds since 1970 at which the serving certificate expires, 0 without one.
-int64_t CertificateExpiry(const certs::TlsMaterial* material);
-
 }  // namespace mindgate::webhook

@@ -20,6 +20,15 @@ namespace {
 using json::Value;
 using schemas::Kind;
 
+// What MindCluster's plugin noted: restarts of the PodGroups of `facts` and what is left of their
+// retries, and the nodes in its cache of faults.
+void ReadPluginRecords(kube::Client& client, Facts& facts, const std::stop_token& stop);
+
+// The newest Events of a namespace that are about one of these objects ("Pod/chat-0"), the oldest
+// first: kMaxEvents at most.
+void ReadEvents(kube::Client& client, const std::set<std::string>& about, Facts& facts,
+                const std::stop_token& stop);
+
 // Of claims, queues and rules, each a call.
 constexpr size_t kMaxNamed = 32;
 
@@ -313,8 +322,6 @@ std::string ReporterOf(const json::Value& event) {
   return reporter.empty() ? json::TextAt(event, {"deprecatedSource", "component"}) : reporter;
 }
 
-}  // namespace
-
 void ReadEvents(kube::Client& client, const std::set<std::string>& about, Facts& facts,
                 const std::stop_token& stop) {
   std::vector<json::Projection::Path> members = kube::LastTimeFields();
@@ -347,8 +354,6 @@ void ReadEvents(kube::Client& client, const std::set<std::string>& about, Facts&
   if (!listed) NoteUnread(facts, "Events of namespace " + facts.ns, listed.error());
   KeepNewest(events);
 }
-
-namespace {
 
 namespace plugin = watcher::rescheduling;
 
@@ -387,8 +392,6 @@ void AddCached(const Value& config_map, Facts& facts) {
   }
 }
 
-}  // namespace
-
 void ReadPluginRecords(kube::Client& client, Facts& facts, const std::stop_token& stop) {
   const auto read = [&](std::string_view ns, std::string_view name,
                         std::initializer_list<std::string_view> keys, const auto& use) {
@@ -421,5 +424,7 @@ void ReadPluginRecords(kube::Client& client, Facts& facts, const std::stop_token
          }
        });
 }
+
+}  // namespace
 
 }  // namespace mindgate::why

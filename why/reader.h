@@ -113,13 +113,4 @@ Facts ReadFacts(kube::Client& client, const Subject& subject, const ReadOptions&
 // in its way and under it, and what follows. Pure.
 void AddCluster(const what_if::ClusterSnapshot& snapshot, Facts& facts);
 
-// The newest Events of a namespace that are about one of these objects ("Pod/chat-0"), the oldest
-// first: kMaxEvents at most.
-void ReadEvents(kube::Client& client, const std::set<std::string>& about, Facts& facts,
-                const std::stop_token& stop);
-
-// What MindCluster's plugin noted: restarts of the PodGroups of `facts` and what is left of their
-// retries, and the nodes in its cache of faults.
-void ReadPluginRecords(kube::Client& client, Facts& facts, const std::stop_token& stop);
-
 }  // namespace mindgate::why

@@ -41,6 +41,11 @@ watcher::CertificateManagerOptions ManagerOptionsOf(const CertsManageOptions& op
   return manager;
 }
 
+namespace {
+
+// Manages the Secret and the caBundle fields of a cluster until SIGTERM or SIGINT. With `once`, it
+// does what is due and returns. Returns kExitUnusable if it cannot start, kExitDenied if `once`
+// failed.
 int RunCertsManage(const CertsManageOptions& options, Streams& io) {
   const FileDescriptor signals = CatchStopSignals();
   const SystemClock clock;
@@ -95,6 +100,8 @@ int RunCertsManage(const CertsManageOptions& options, Streams& io) {
   return kExitDone;
 }
 
+}  // namespace
+
 void AddManagerFlags(CLI::App& command, CertsManageOptions& options) {
   AddFlag(command, "--secret", options.manager.secret,
           "Name of the Secret; created if it does not exist", "CERTS_SECRET", "NAME");
@@ -123,6 +130,8 @@ void AddManagerFlags(CLI::App& command, CertsManageOptions& options) {
       ->check(CLI::Range(1, 30 * 24 * 3600));
 }
 
+namespace {
+
 void AddCertsManage(CLI::App& parent, Streams& io, int& exit_code) {
   auto options = std::make_shared<CertsManageOptions>();
   CLI::App* command = parent.add_subcommand(
@@ -146,8 +155,6 @@ Examples:
   mindgate certs manage -n mindgate-system --once)");
   command->callback([options, &io, &exit_code] { exit_code = RunCertsManage(*options, io); });
 }
-
-namespace {
 
 void AddNameOptions(CLI::App& command, NameOptions& names) {
   command.add_option("--dns", names.dns_names, "DNS names of the certificate")

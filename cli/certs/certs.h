@@ -79,12 +79,6 @@ int RunCertsInspect(const CertsInspectOptions& options, Streams& io);
 // Carries out the steps of certs/authority.h that are due in a folder.
 int RunCertsRotate(const CertsRotateOptions& options, Streams& io);
 
-// Manages the Secret and the caBundle fields of a cluster until SIGTERM or SIGINT. With `once`, it
-// does what is due and returns. Returns kExitUnusable if it cannot start, kExitDenied if `once`
-// failed.
-int RunCertsManage(const CertsManageOptions& options, Streams& io);
-void AddCertsManage(CLI::App& parent, Streams& io, int& exit_code);
-
 // Shared with `watch`.
 void AddManagerFlags(CLI::App& command, CertsManageOptions& options);
 watcher::CertificateManagerOptions ManagerOptionsOf(const CertsManageOptions& options,

@@ -31,6 +31,10 @@ using what_if::Impact;
 using what_if::SingleLoss;
 using what_if::StoppedInstance;
 
+void PrintEachJson(const EachReport& report, std::ostream& out);
+
+void PrintEach(const EachReport& report, bool wide, const Paint& paint, std::ostream& out);
+
 // What fits on a screen; `-o wide` and JSON have all.
 constexpr size_t kMaxRows = 20;
 constexpr size_t kMaxStopped = 3;
@@ -140,6 +144,10 @@ std::string AllOf(const std::string& what, size_t count) {
   return Counted(number, "value") + " of " + what;
 }
 
+namespace {
+
+// `mindgate what-if --each-node` and its like, each loss in addition to `base`. Returns kExitDenied
+// if one of them stops something.
 int RunEach(const EachOptions& each, const what_if::ClusterSnapshot& snapshot,
             const what_if::Hypothesis& base, const std::string& output, ColorMode color,
             Streams& io) {
@@ -228,8 +236,6 @@ void PrintEachJson(const EachReport& report, std::ostream& out) {
   json["problems"] = report.problems;
   out << offline::Dump(json) << "\n";
 }
-
-namespace {
 
 // The cluster, and the namespace of objects that do not set one.
 struct Ground {

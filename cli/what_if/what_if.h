@@ -36,15 +36,6 @@ struct EachReport {
   std::vector<std::string> problems{};
 };
 
-// `mindgate what-if --each-node` and its like, each loss in addition to `base`. Returns kExitDenied
-// if one of them stops something.
-int RunEach(const EachOptions& each, const what_if::ClusterSnapshot& snapshot,
-            const what_if::Hypothesis& base, const std::string& output, ColorMode color,
-            Streams& io);
-
-void PrintEach(const EachReport& report, bool wide, const Paint& paint, std::ostream& out);
-void PrintEachJson(const EachReport& report, std::ostream& out);
-
 // What one loss stops: services and owners, each once.
 std::vector<std::string> StoppedTexts(const what_if::Impact& impact);
 // "8 huawei.com/Ascend910, 1 huawei.com/Ascend310P"; empty when none are missing.
