@@ -40,16 +40,17 @@ struct Direct {
     ++term;
     reconciler = std::make_unique<Reconciler>(
         writer, cluster.clock, logger, told, gate,
-        Reconciler::Options{.settings = [this] { return settings; },
-                            .grace_over_time = [] { return std::chrono::seconds(900); },
-                            .ns = "mindgate-system",
-                            .reports_of =
-                                [this](const std::string& node, const faults::NodeFaults&) {
-                                  using Reports = std::vector<faults::ReportVersion>;
-                                  const auto found = reports.find(node);
-                                  return found == reports.end() ? std::optional(Reports())
-                                                                : found->second;
-                                }});
+        Reconciler::Options{
+            .settings = [this] { return settings; },
+            .grace_over_time = [] { return std::chrono::seconds(900); },
+            .ns = "mindgate-system",
+            .reports_of =
+                [this](const std::string& node, const faults::NodeFaults&) {
+                  using Reports = std::vector<faults::ReportVersion>;
+                  const auto found = reports.find(node);
+                  return found == reports.end() ? std::optional(Reports()) : found->second;
+                },
+            .is_lost = [this](const Task& task) { return !ready.contains(task.node); }});
   }
 
   Json Group(const std::string& name) const {
@@ -90,6 +91,7 @@ struct Direct {
   faults::FaultsByNode reported;
   // That it rests on, by node; nothing: something else is told by now.
   std::map<std::string, std::optional<std::vector<faults::ReportVersion>>> reports;
+  PodNames ready;  // nodes of which the watch has reported since the decision that they are
   ToldDecisions told;
   DisruptionBudget budget;
   Refusal brake{};

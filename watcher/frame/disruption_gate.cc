@@ -90,6 +90,9 @@ Refusal DisruptionGate::May(const Term& term, const Request& request, bool first
   }
   if (Refusal paused = Paused(client); paused.refused()) return paused;
   if (Refusal braked = Braked(); braked.refused()) return braked;
+  if (first && request.still_reported) {
+    if (Refusal gone = request.still_reported(); gone.refused()) return gone;
+  }
   if (!term.holds()) return TermIsOver();
   if (!first || !request.share) return {};
   const Share& share = *request.share;

@@ -56,8 +56,9 @@ class DestructiveClient {
 // The one gate that all destructive calls of all controllers go through: deletions, evictions,
 // give-ups, taints and marks. Under the lock of the send it asks, before each batch of calls:
 // whether the term holds, whether the brake is off, whether the watcher is paused on its Lease,
-// whether what the controller read again a moment ago is still so, and, once, whether the budget
-// has something left. Safe from many threads: those that disrupt one namespace wait for each other.
+// whether what the controller read again a moment ago is still so, and, once, whether the fault is
+// still reported and the budget has something left. Safe from many threads: those that disrupt one
+// namespace wait for each other.
 class DisruptionGate {
  public:
   // Calls that follow from one answer: with kAtOnce at a time some seconds of a slow API server.
@@ -93,6 +94,10 @@ class DisruptionGate {
     // Reads opt-outs and policy again, which nobody else knows of; null: there are none. It must
     // not call the gate.
     std::function<Refusal(LeaderClient& client)> still_so{};
+    // Whether the watches still report the fault that it rests on; null: it rests on none. Asked
+    // once, after the brake, which is released by reports that the fault is gone. It must not
+    // block.
+    std::function<Refusal()> still_reported{};
     // Runs once when the gate opens, before the first call.
     std::function<void()> before_first{};
   };

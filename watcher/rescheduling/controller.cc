@@ -50,6 +50,7 @@ Reconciler::Options ReschedulingController::ReconcilerOptions() const {
               [this](const std::string& node, const faults::NodeFaults& known) {
                 return feed_.ReportsOf(node, known);
               },
+          .is_lost = [this](const Task& task) { return IsLost(task); },
           .observe_step = options_.observe_step,
           .why_no_room =
               [this](const Job& job, const std::vector<size_t>& going,
@@ -245,6 +246,11 @@ FaultyNodes::Seen ReschedulingController::See(const std::string& node) const {
           .jobs = nodes_.Exists(node) ? std::vector<JobKey>() : index_.BoundJobsOn(node)};
 }
 
+bool ReschedulingController::IsLost(const Task& task) const {
+  const bool ready = nodes_.IsReady(task.node);
+  return faulty_nodes_.IsLost(task, ready || nodes_.Exists(task.node), ready);
+}
+
 std::string ReschedulingController::Stopped() const {
   return faulty_nodes_.WhyStopped(nodes_.counts().nodes, options_.settings().max_faulty_nodes);
 }
@@ -254,10 +260,7 @@ ReconcileResult ReschedulingController::Reconcile(const JobKey& key, const Term&
   Reconciler::Inputs inputs{.job = index_.Look(key), .faults = counted_.Get(), .not_ready = {}};
   if (inputs.job) {
     for (const Task& task : inputs.job->tasks) {
-      const bool ready = nodes_.IsReady(task.node);
-      if (faulty_nodes_.IsLost(task, ready || nodes_.Exists(task.node), ready)) {
-        inputs.not_ready.insert(task.node);
-      }
+      if (IsLost(task)) inputs.not_ready.insert(task.node);
     }
   }
   // The watch of nodes may be between its change and the count.

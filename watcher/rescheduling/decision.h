@@ -94,6 +94,10 @@ struct Revalidation {
 using ReportsOf = std::function<std::optional<std::vector<faults::ReportVersion>>(
     const std::string& node, const faults::NodeFaults& known)>;
 
+// Whether Kubernetes has lost the node of the task, as the watches report it by now. Null: nobody
+// asks.
+using IsLost = std::function<bool(const Task& task)>;
+
 // Up to so many pods are read one by one. Of the pods of a larger job only those that the step
 // rests on are; labels, annotations and UIDs of the others come with one list of the namespace's
 // metadata.
@@ -107,6 +111,10 @@ inline constexpr size_t kReadOneByOne = 64;
 Revalidation Revalidate(LeaderClient& client, CallThreads& calls, const JobKey& key, const Job& job,
                         const Decision& decision, const Hardware& hardware,
                         const ReportsOf& reports_of = {});
+
+// Whether the watches still report the faults of hardware that the decision rests on. Calls nobody.
+bool IsStillReported(const Job& job, const Decision& decision, const Hardware& hardware,
+                     const ReportsOf& reports_of, const IsLost& is_lost);
 
 // The question right before a call: whether namespace, PodGroup and owners, and with `pods` what
 // the pods say, are as they were in the look.

@@ -254,7 +254,7 @@ ReconcileResult Isolation::Reconcile(const NodeKey& key, const Term& term) {
   kube::Answer<void> patched;
   if (faulty) {
     const Refusal refusal =
-        gate_.Send(term, {.still_so = [&](LeaderClient&) { return StillUnhealthy(key.name); }}, 1,
+        gate_.Send(term, {.still_reported = [&] { return StillUnhealthy(key.name); }}, 1,
                    [&](DestructiveClient& destructive, size_t) {
                      patched = destructive.PatchNode(key.name, *patch);
                    });

@@ -318,6 +318,13 @@ Refusal Reconciler::CarryOut(Run& run, std::vector<Done>& outcomes) {
     }
     return changed;
   };
+  request.still_reported = [&]() -> Refusal {
+    if (IsStillReported(run.job, run.decision, run.hardware(), options_.reports_of,
+                        options_.is_lost)) {
+      return {};
+    }
+    return {.why = "something else is reported of its nodes by now", .brief = true};
+  };
   // As the plugin does: a job that cannot be asked loses its pods all the same.
   if (run.decision.step == Step::kEvict && run.decision.asks_to_exit) {
     request.before_first = [&] { AskToExit(run, true); };
@@ -331,6 +338,7 @@ Refusal Reconciler::CarryOut(Run& run, std::vector<Done>& outcomes) {
         });
     // The rest goes on with it.
     request.share.reset();
+    request.still_reported = nullptr;
     request.before_first = nullptr;
     return refusal;
   };

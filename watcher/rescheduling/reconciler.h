@@ -56,6 +56,7 @@ class Reconciler {
     // What a leader before kept of jobs that this denies is forgotten; null: of none.
     std::function<bool(const JobKey&)> exists{};
     ReportsOf reports_of{};
+    IsLost is_lost{};
     // How long each step of a recovery took; null: nobody asks.
     Recoveries::Observe observe_step{};
     // DecisionOptions::why_no_room, of a job; null: nobody asks.
@@ -183,6 +184,7 @@ class ReschedulingController final : public Controller {
   void BecameCurrent();
   void EnqueueJobsOn(const std::string& node);
   FaultyNodes::Seen See(const std::string& node) const;
+  bool IsLost(const Task& task) const;
   std::string Stopped() const;
   ReconcileResult Reconcile(const JobKey& key, const Term& term);
 

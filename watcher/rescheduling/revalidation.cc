@@ -251,6 +251,20 @@ Revalidation Revalidate(LeaderClient& client, CallThreads& calls, const JobKey& 
   return look;
 }
 
+bool IsStillReported(const Job& job, const Decision& decision, const Hardware& hardware,
+                     const ReportsOf& reports_of, const IsLost& is_lost) {
+  const std::vector<size_t> tasks = TasksInQuestion(job, decision);
+  return std::all_of(tasks.begin(), tasks.end(), [&](size_t i) {
+    if (decision.types[i] == FaultType::kHealthy) return true;
+    const Task& task = job.tasks[i];
+    const auto known = hardware.nodes.find(task.node);
+    if (reports_of && known != hardware.nodes.end() && !reports_of(task.node, known->second)) {
+      return false;
+    }
+    return !is_lost || !hardware.not_ready.contains(task.node) || is_lost(task);
+  });
+}
+
 Refusal IsStillSo(LeaderClient& client, CallThreads& calls, const JobKey& key,
                   const PodGroupState& seen, const Job& job, bool pods) {
   const auto unreadable = [](std::string why) {

@@ -152,6 +152,37 @@ TEST_F(Gated, TheBrakeIsAskedAfterTheSlowQuestions) {
   EXPECT_EQ(budget.Ask(kNs, 1, cluster.clock.Now()), std::nullopt) << "nothing was taken";
 }
 
+// Reports that the fault is gone release the brake. Whoever asked the brake before them would be
+// stopped, and whoever asks after them must not restart what they call healthy.
+TEST_F(Gated, ABrakeThatRecoveryReleasesLetsNothingThrough) {
+  bool reported = true;
+  brake.why = "too many nodes are faulty";
+  DisruptionGate::Request request = Begins(30);
+  request.still_reported = [&]() -> Refusal {
+    return reported ? Refusal() : Refusal{.why = "it is healthy again"};
+  };
+  EXPECT_EQ(Delete(request), "too many nodes are faulty");
+  brake = {};
+  request.still_so = [&](LeaderClient&) -> Refusal {
+    reported = false;
+    return {};
+  };
+  EXPECT_EQ(Delete(request), "it is healthy again");
+  EXPECT_EQ(cluster.server.Count(kDeletes), 0U);
+  EXPECT_EQ(budget.Ask(kNs, 1, cluster.clock.Now()), std::nullopt) << "nothing was taken";
+}
+
+// What is begun goes on: half a gang is of no use to anyone.
+TEST_F(Gated, TheFaultIsAskedForBeforeTheFirstCallOnly) {
+  size_t asked = 0;
+  DisruptionGate::Request request = Begins(30);
+  request.still_reported = [&]() -> Refusal {
+    return ++asked == 1 ? Refusal() : Refusal{.why = "it is healthy again"};
+  };
+  EXPECT_EQ(Delete(request, 3 * DisruptionGate::kBatch), "");
+  EXPECT_EQ(asked, 1U);
+}
+
 TEST_F(Gated, EachBatchIsAskedAgain) {
   size_t asked = 0;
   DisruptionGate::Request request = Begins(1);

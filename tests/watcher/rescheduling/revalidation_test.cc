@@ -284,6 +284,34 @@ TEST(ReschedulingFreshLook, APauseDuringItCounts) {
       << "nothing was done, and so nothing is written down: " << direct.cluster.Kept();
 }
 
+// What the watches report during the last reads counts: the same news may release the brake.
+TEST(ReschedulingFreshLook, AFaultThatGoesAfterItsReportWasReadTakesNobody) {
+  enum class Fault : uint8_t { kChip, kNode };
+  for (const Fault fault : {Fault::kChip, Fault::kNode}) {
+    for (const bool goes : {false, true}) {
+      Direct direct;
+      direct.cluster.PutJob("train", kPodLabels);
+      const PodNames not_ready = fault == Fault::kNode ? PodNames{"n3"} : PodNames();
+      if (fault == Fault::kNode) {
+        direct.cluster.PutNode("n3", false);
+      } else {
+        direct.reported["n3"].devices.unhealthy = {"Ascend910-0"};
+      }
+      const auto gate =
+          direct.cluster.server.Hold({.method = "GET", .target_part = "/pods/train-3"});
+      std::jthread look([&] { direct.Look("train", not_ready); });
+      ASSERT_TRUE(gate->WaitUntilHeld());
+      if (goes && fault == Fault::kChip) direct.reports["n3"] = std::nullopt;
+      if (goes && fault == Fault::kNode) direct.ready.insert("n3");
+      gate->Release();
+      look.join();
+      EXPECT_EQ(direct.Deletes(), goes ? 0U : 1U) << direct.told.last();
+      const bool begun = direct.cluster.Kept().dump().find("restart") != std::string::npos;
+      EXPECT_EQ(begun, !goes) << direct.cluster.Kept();
+    }
+  }
+}
+
 // What the leader before restarted within the last minute counts for the next one.
 TEST(ReschedulingFreshLook, ANewLeaderInheritsTheBudget) {
   Direct direct;
