@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <exception>
 
+#include "admission/mutators/mutator.h"
 #include "base/text.h"
 #include "json/issues.h"
 #include "json/pointer.h"
-#include "mutators/mutator.h"
 #include "schemas/names.h"
 
 namespace mindgate::admission {

@@ -6,10 +6,10 @@
 #include <string_view>
 #include <vector>
 
+#include "admission/mutators/edits.h"
 #include "json/decode.h"
 #include "json/pointer.h"
 #include "json/value.h"
-#include "mutators/edits.h"
 #include "policies/engine.h"
 #include "schemas/children.h"
 #include "schemas/config.h"

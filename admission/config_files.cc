@@ -4,10 +4,10 @@
 #include <iterator>
 #include <utility>
 
+#include "admission/mutators/mutator.h"
 #include "base/files.h"
 #include "base/text.h"
 #include "json/issues.h"
-#include "mutators/mutator.h"
 #include "policies/engine.h"
 #include "schemas/config.h"
 

@@ -4,13 +4,13 @@
 #include <ostream>
 #include <sstream>
 
+#include "admission/mutators/mutator.h"
 #include "audit/collections.h"
 #include "base/foreign_text.h"
 #include "base/text.h"
 #include "cli/console/commands.h"
 #include "cli/console/help.h"
 #include "kube/subprocess.h"
-#include "mutators/mutator.h"
 #include "offline/evaluate.h"
 #include "policies/engine.h"
 #include "policies/site/site_policies.h"

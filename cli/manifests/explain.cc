@@ -8,6 +8,7 @@
 #include <ostream>
 #include <string>
 
+#include "admission/mutators/mutator.h"
 #include "base/result.h"
 #include "base/text.h"
 #include "base/time.h"
@@ -18,7 +19,6 @@
 #include "cli/manifests/explain_text.h"
 #include "cli/manifests/manifests.h"
 #include "json/yaml.h"
-#include "mutators/mutator.h"
 #include "offline/evaluate.h"
 #include "offline/report.h"
 #include "policies/engine.h"

@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include "mutators/mutator.h"
+#include "admission/mutators/mutator.h"
 #include "policies/engine.h"
 #include "schemas/config.h"
 #include "schemas/names.h"

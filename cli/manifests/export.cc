@@ -5,16 +5,16 @@
 #include <ostream>
 #include <span>
 
+#include "admission/export/injections.h"
+#include "admission/export/policy.h"
+#include "admission/mutators/mutator.h"
 #include "base/result.h"
 #include "base/text.h"
 #include "base/time.h"
 #include "cli/console/commands.h"
 #include "cli/console/output.h"
 #include "cli/manifests/manifests.h"
-#include "export/injections.h"
-#include "export/policy.h"
 #include "json/yaml.h"
-#include "mutators/mutator.h"
 #include "offline/evaluate.h"
 #include "policies/engine.h"
 #include "policies/site/site_policies.h"

@@ -7,13 +7,13 @@
 #include <string>
 #include <vector>
 
+#include "admission/export/cel_text.h"
 #include "base/result.h"
 #include "base/time.h"
 #include "cli/console/flags.h"
 #include "cli/console/output.h"
 #include "cli/console/terminal.h"
 #include "cli/manifests/report_ci.h"
-#include "export/cel_text.h"
 #include "json/value.h"
 #include "offline/decide.h"
 #include "offline/evaluate.h"

@@ -20,7 +20,7 @@ using schemas::PodTemplateView;
 using schemas::WorkloadView;
 
 // Pods that name a scaling rule, and where their labels stand: those of the object are copied to
-// the pods of an only template (mutators/runtime_labels.cc).
+// the pods of an only template (admission/mutators/runtime_labels.cc).
 struct ScaledPods {
   const PodTemplateView* pod = nullptr;
   const WorkloadView* view = nullptr;
@@ -156,7 +156,7 @@ std::optional<int64_t> FewestWanted(const RuleContext& context, const ScaledPods
 void CheckScaledGang(const RuleContext& context, Findings& findings) {
   if (context.config.elastic_scaling.mode != schemas::EnforcementMode::kEnforce) return;
   ForEachScaled(context.view, [&](const ScaledPods& scaled) {
-    // Without these a pod gets no gate (mutators/recovery.cc).
+    // Without these a pod gets no gate (admission/mutators/recovery.cc).
     if (scaled.Label(schemas::kGroupName).value_or("").empty() ||
         scaled.Label(schemas::kJobId).value_or("").empty()) {
       return;

@@ -16,10 +16,10 @@
 #include <vector>
 
 #include "admission/admit.h"
+#include "admission/mutators/mutator.h"
 #include "json/decode.h"
 #include "manifests.h"
 #include "measure.h"
-#include "mutators/mutator.h"
 #include "policies/engine.h"
 #include "policies/site/site_policies.h"
 

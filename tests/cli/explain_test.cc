@@ -7,9 +7,9 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "admission/mutators/mutator.h"
 #include "cli/manifests/explain_text.h"
 #include "cli/manifests/manifests.h"
-#include "mutators/mutator.h"
 #include "policies/engine.h"
 #include "schemas/names.h"
 #include "support/anchors.h"

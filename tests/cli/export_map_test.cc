@@ -5,9 +5,9 @@
 #include <sstream>
 #include <string>
 
+#include "admission/mutators/mutator.h"
 #include "cli/manifests/manifests.h"
 #include "json/yaml.h"
-#include "mutators/mutator.h"
 #include "support/temp_folder.h"
 
 namespace mindgate::cli {

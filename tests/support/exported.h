@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
+#include "admission/export/policy.h"
 #include "cel/program.h"
 #include "cel/value.h"
-#include "export/policy.h"
 #include "json/arena.h"
 #include "json/decode.h"
 #include "json/issues.h"

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "admission/admit.h"
-#include "mutators/mutator.h"
+#include "admission/mutators/mutator.h"
 #include "schemas/kinds.h"
 #include "support/objects.h"
 #include "support/workloads.h"
