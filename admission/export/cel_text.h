@@ -56,8 +56,12 @@ std::vector<Condition> ConditionsOf(const policies::Rule& rule, schemas::KindSet
 // ones; nothing when no controller does.
 Condition NotBeingDeleted();
 std::optional<Condition> NotMade(schemas::KindSet kinds, const ExportOptions& options);
-// As a policy has them.
-nlohmann::ordered_json MatchConditions(const std::vector<Condition>& conditions);
+// As a policy has them, behind those that it has already (`written`: null or a list). The API
+// server takes no more than kMostConditions: the last one has all the others then, joined by "&&",
+// which means the same.
+inline constexpr size_t kMostConditions = 64;
+nlohmann::ordered_json MatchConditions(const std::vector<Condition>& conditions,
+                                       nlohmann::ordered_json written = nullptr);
 
 // A selector of namespaces that selects only those of the options as well; null: all of them.
 nlohmann::ordered_json NamespaceSelector(nlohmann::ordered_json selector,
@@ -74,7 +78,7 @@ inline constexpr std::string_view kComponentKey = "app.kubernetes.io/component";
 inline constexpr std::string_view kComponentValue = "exported-policy";
 
 // Pieces of CEL that many expressions have. `t` is a variable that holds a template, as
-// export/injections.h makes it. Only functions of Kubernetes 1.30 are used.
+// admission/export/injections.h makes it. Only functions of Kubernetes 1.30 are used.
 
 // Whether names may have the character.
 bool IsOfName(char c);

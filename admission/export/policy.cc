@@ -332,10 +332,10 @@ class Exporter {
                         const std::string& name) const {
     const json::Document& document = *policy.written().document;
     ordered_json spec = Written(document, "spec");
-    ordered_json& conditions = spec["matchConditions"];
     auto ours = ConditionsOf(policy.rule(), policy.rule().kinds, scope, config_, options_);
     for (Condition& each : ours) each.name.insert(0, kConditionPrefix);
-    for (auto& each : MatchConditions(ours)) conditions.push_back(std::move(each));
+    ordered_json& conditions = spec["matchConditions"];
+    conditions = MatchConditions(ours, std::move(conditions));
     return {{"apiVersion", kPolicyVersion},
             {"kind", "ValidatingAdmissionPolicy"},
             {"metadata", MetadataOf(document, name)},

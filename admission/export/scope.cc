@@ -156,10 +156,19 @@ std::vector<Condition> ConditionsOf(const Rule& rule, KindSet kinds, const Scope
   return conditions;
 }
 
-ordered_json MatchConditions(const std::vector<Condition>& conditions) {
-  ordered_json all = ordered_json::array();
+ordered_json MatchConditions(const std::vector<Condition>& conditions, ordered_json written) {
+  ordered_json all = written.is_array() ? std::move(written) : ordered_json::array();
+  std::string joined;
   for (const Condition& each : conditions) {
-    all.push_back({{"name", each.name}, {"expression", each.expression}});
+    if (all.size() < kMostConditions) {
+      all.push_back({{"name", each.name}, {"expression", each.expression}});
+    } else {
+      joined += " && (" + each.expression + ")";
+    }
+  }
+  if (!joined.empty()) {
+    ordered_json& last = all.back()["expression"];
+    last = "(" + last.get<std::string>() + ")" + joined;
   }
   return all;
 }

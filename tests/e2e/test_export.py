@@ -148,6 +148,18 @@ def test_policies_of_the_site(cluster: Cluster, without_policies: None, tmp_path
     assert create(cluster, {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "longer"}}).returncode == 0
 
 
+def test_more_exceptions_than_conditions_fit_into_a_policy(cluster: Cluster, without_policies: None, tmp_path: pathlib.Path) -> None:
+    exceptions = [
+        {"rules": ["MG050"], "name": f"old-{i}", "owner": "team", "reason": "moves", "expires": "2030-12-31"} for i in range(100)
+    ]
+    config = tmp_path / "mindgate.yaml"
+    config.write_text(yaml.safe_dump({"exceptions": exceptions}))
+    cluster.kubectl("apply", "--server-side", "-f", "-", input=exported(cluster, "--config", config, "--rule", "MG050"))
+    wait_for(lambda: "MG050: " in create(cluster, deployment(WRONG)).stderr, "the API server to read the policy")
+    for name, code in (("old-0", 0), ("old-99", 0), ("old-100", 1)):
+        assert create(cluster, deployment(WRONG, name=name)).returncode == code, name
+
+
 def pod_templates(tree: dict[str, Any]) -> list[dict[str, Any]]:
     kind, spec = tree["kind"], tree["spec"]
     if kind == "Pod":

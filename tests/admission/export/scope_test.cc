@@ -1,9 +1,10 @@
 #include <gtest/gtest.h>
 
-#include <set>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "admission/export/cel_text.h"
 #include "admission/export/injections.h"
 
 namespace mindgate::exported {
@@ -51,6 +52,45 @@ TEST(VariablesFor, HasWhatIsNamedInOrder) {
             (Names{"labels", "oldLabels", "rawTemplates", "oldRawTemplates", "podTemplates",
                    "oldPodTemplates", "countedTemplates", "oldCountedTemplates", "anyNpus",
                    "oldAnyNpus"}));
+}
+
+// "c0" to the last one, each with its number as its expression.
+std::vector<Condition> Conditions(size_t count) {
+  std::vector<Condition> conditions;
+  for (size_t i = 0; i < count; ++i) {
+    conditions.push_back({"c" + std::to_string(i), std::to_string(i) + " > x"});
+  }
+  return conditions;
+}
+
+TEST(MatchConditions, AreNoMoreThanTheApiServerTakes) {
+  const struct {
+    size_t written;
+    size_t ours;
+    size_t all;
+    std::string last_name;
+    std::string last;
+  } rows[] = {
+      {0, 1, 1, "c0", "0 > x"},
+      {2, 1, 3, "c0", "0 > x"},
+      {0, 64, 64, "c63", "63 > x"},
+      {0, 65, 64, "c63", "(63 > x) && (64 > x)"},
+      {0, 67, 64, "c63", "(63 > x) && (64 > x) && (65 > x) && (66 > x)"},
+      {63, 2, 64, "c0", "(0 > x) && (1 > x)"},
+      {64, 2, 64, "w63", "(w63) && (0 > x) && (1 > x)"},
+  };
+  for (const auto& row : rows) {
+    nlohmann::ordered_json written;
+    for (size_t i = 0; i < row.written; ++i) {
+      const std::string name = "w" + std::to_string(i);
+      written.push_back({{"name", name}, {"expression", name}});
+    }
+    const auto all = MatchConditions(Conditions(row.ours), written);
+    ASSERT_EQ(all.size(), row.all);
+    EXPECT_EQ(all.back(),
+              (nlohmann::ordered_json{{"name", row.last_name}, {"expression", row.last}}));
+    for (size_t i = 0; i < row.written && i + 1 < row.all; ++i) EXPECT_EQ(all[i], written[i]);
+  }
 }
 
 }  // namespace
