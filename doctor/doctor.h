@@ -67,9 +67,9 @@ struct Options {
   std::string probe_namespace = "default";
   // What mindgate.yaml may name.
   schemas::KnownNames known{};
-  // What is wrong with the policies of a configuration that reads ConfigMaps
-  // (`policies.configMaps`) and stands in `stored`, a line first; empty: nothing. Empty function:
-  // that is not checked.
+  // What is wrong with the policies of a configuration that stands in `stored`, of the files beside
+  // it and of ConfigMaps (`policies`), a line first; empty: nothing. Empty function: that is not
+  // checked.
   std::function<kube::Answer<std::string>(kube::Client& client, const schemas::Config& config,
                                           const json::Json& stored)>
       policy_faults{};

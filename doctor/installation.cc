@@ -70,6 +70,7 @@ void ReadMode(kube::Client& client, const std::string& ns, const schemas::KnownN
     }
     const EnforcementMode mode = config->elastic_scaling.mode;
     state.config = *std::move(config);
+    state.stored = *map;
     if (!state.mode || mode == EnforcementMode::kEnforce) state.mode = mode;
   }
 }

@@ -49,6 +49,7 @@ Leader LeaderOf(const json::Json& lease, Time now);
 struct WatcherState {
   std::optional<schemas::EnforcementMode> mode;
   schemas::Config config{};  // with `mode`; else the defaults
+  json::Json stored;         // the ConfigMap of `config`; null: there is none
   std::string why_no_mode;   // a sentence, when there is none
   std::optional<Leader> leader;
   std::string why_no_leader;       // a sentence, when there is none

@@ -333,7 +333,9 @@ std::optional<schemas::Config> ReadConfig(Context& context, const std::string& n
     return std::nullopt;
   }
   context.report.Ok(kConfiguration, what + " can be loaded");
-  if (config->policy_sources.config_maps) CheckPolicies(context, *config, *stored);
+  if (config->policy_sources.config_maps || !config->policy_sources.files.empty()) {
+    CheckPolicies(context, *config, *stored);
+  }
   return *std::move(config);
 }
 

@@ -156,14 +156,17 @@ void WarnOfConfigMaps(std::ostream& err) {
 }
 
 bool LoadPolicies(const std::string& config_file, const std::vector<std::string>& more,
-                  schemas::Config& config, std::ostream& err,
-                  const ConfigMapPolicies& config_maps) {
-  auto texts = admission::ReadPolicyTexts(config.policy_sources.files, FolderOf(config_file), more);
+                  schemas::Config& config, std::ostream& err, const ConfigMapPolicies& config_maps,
+                  const std::optional<admission::PolicyTexts>& stored) {
+  using Files = std::vector<std::string>;
+  auto texts = admission::ReadPolicyTexts(stored ? Files() : config.policy_sources.files,
+                                          FolderOf(config_file), more);
   if (!texts) {
     PrintError(err, "policies: " + texts.error().message(),
                "name files of ValidatingAdmissionPolicies, or folders with them");
     return false;
   }
+  if (stored) texts->insert(texts->begin(), stored->begin(), stored->end());
   if (config.policy_sources.config_maps && !config_maps) {
     WarnOfConfigMaps(err);
   } else if (config.policy_sources.config_maps) {
@@ -281,12 +284,14 @@ constexpr std::string_view kNoPolicyKey =
     "none of its keys ends in .yaml, .yml or .json, so it has no policies: name the keys so, or "
     "remove the label ";
 
-std::string MetadataOf(const Value& object, std::string_view key) {
-  return std::string(json::AsString(json::FindPath(object, {"metadata", key})).value_or(""));
+template <typename Object>
+std::string NamedConfigMap(const Object& object) {
+  return "ConfigMap " + json::TextAt(object, {"metadata", "namespace"}) + "/" +
+         json::TextAt(object, {"metadata", "name"});
 }
 
-std::string NamedConfigMap(const Value& object) {
-  return "ConfigMap " + MetadataOf(object, "namespace") + "/" + MetadataOf(object, "name");
+std::string NamedKey(const std::string& config_map, std::string_view key) {
+  return config_map + ", key " + std::string(key);
 }
 
 }  // namespace
@@ -310,7 +315,7 @@ void PolicyConfigMapSet::Put(const Value& object) {
     for (const json::Member& each : keys->members()) {
       has_keys = true;
       if (!admission::IsPolicyFile(each.key)) continue;
-      const std::string text_name = name + ", key " + std::string(each.key);
+      const std::string text_name = NamedKey(name, each.key);
       const auto text = json::AsString(&each.value);
       if (member == "binaryData" || !text) {
         made.faults += text_name + ": this is not a text: store it as UTF-8, under data\n";
@@ -324,20 +329,22 @@ void PolicyConfigMapSet::Put(const Value& object) {
     made.faults =
         name + ": " + std::string(kNoPolicyKey) + std::string(schemas::kPoliciesLabel) + "\n";
   }
-  Erase(MetadataOf(object, "name"));
+  Erase(json::TextAt(object, {"metadata", "name"}));
   if (bytes_ + made.bytes > kMostBytes) {
     made = {.faults = name + ": with it the policies have more than 16 MiB; 4 MiB are read\n",
             .crowded = true};
   }
-  Insert(MetadataOf(object, "name"), std::move(made));
+  Insert(json::TextAt(object, {"metadata", "name"}), std::move(made));
 }
 
 void PolicyConfigMapSet::PutTooLarge(const Value& metadata_only) {
-  Insert(MetadataOf(metadata_only, "name"),
+  Insert(json::TextAt(metadata_only, {"metadata", "name"}),
          {.faults = NamedConfigMap(metadata_only) + ": it is too large to be read\n"});
 }
 
-void PolicyConfigMapSet::Remove(const Value& object) { Erase(MetadataOf(object, "name")); }
+void PolicyConfigMapSet::Remove(const Value& object) {
+  Erase(json::TextAt(object, {"metadata", "name"}));
+}
 
 void PolicyConfigMapSet::Insert(std::string name, ConfigMap config_map) {
   Erase(name);
@@ -383,6 +390,20 @@ kube::Answer<PolicyConfigMapSet> ListPolicyConfigMaps(kube::Client& client, cons
        .left_out = [&set](const Value& object, const kube::Fault&) { set.PutTooLarge(object); }});
   if (!listed) return tl::unexpected(listed.error());
   return set;
+}
+
+StoredPolicies StoredPoliciesOf(const schemas::Config& config, const Json& stored) {
+  StoredPolicies found;
+  const Json* data = json::FindPath(stored, {"data"});
+  const std::string name = NamedConfigMap(stored);
+  for (const std::string& file : config.policy_sources.files) {
+    if (data == nullptr || !data->contains(file)) {
+      found.elsewhere.push_back(file);
+      continue;
+    }
+    found.texts.push_back({NamedKey(name, file), json::TextAt(*data, {file})});
+  }
+  return found;
 }
 
 std::string PolicyConfigMapsFault(const std::string& ns, const kube::Fault& fault) {

@@ -94,10 +94,12 @@ std::optional<schemas::Config> LoadConfigFile(const std::string& path, std::ostr
                                               const ConfigMapPolicies& config_maps = {});
 
 // Reads the policies that a configuration names, relative to the folder of its file, and those in
-// `more`, into it. False if one is faulty; `err` says why, and warns of policies without effect.
+// `more`, into it. `stored`: those that it names, of a configuration that has no folder. False if
+// one is faulty; `err` says why, and warns of policies without effect.
 bool LoadPolicies(const std::string& config_file, const std::vector<std::string>& more,
                   schemas::Config& config, std::ostream& err,
-                  const ConfigMapPolicies& config_maps = {});
+                  const ConfigMapPolicies& config_maps = {},
+                  const std::optional<admission::PolicyTexts>& stored = std::nullopt);
 
 // What commands without a cluster print about a configuration with `policies.configMaps`.
 void WarnOfConfigMaps(std::ostream& err);
@@ -148,6 +150,14 @@ class PolicyConfigMapSet {
 
 // Those that `ns` has now.
 kube::Answer<PolicyConfigMapSet> ListPolicyConfigMaps(kube::Client& client, const std::string& ns);
+
+// What a configuration names under `policies.files`, as far as it stands beside mindgate.yaml in
+// its ConfigMap `stored`, where the chart puts it.
+struct StoredPolicies {
+  admission::PolicyTexts texts;        // named like those of PolicyConfigMapSet
+  std::vector<std::string> elsewhere;  // what does not: it is in Pods alone
+};
+StoredPolicies StoredPoliciesOf(const schemas::Config& config, const json::Json& stored);
 
 // Why they cannot be listed, and what to do about it where that is known.
 std::string PolicyConfigMapsFault(const std::string& ns, const kube::Fault& fault);

@@ -154,32 +154,36 @@ offline::ConfigMapPolicies ConfigMapsOf(const AuditGround& ground) {
   };
 }
 
-// That of the flags, else the one that is `there` with the policies of the flags. What of it the
-// user may not read is added to `unread`.
+// That of the flags, else the one that is `there`, in the ConfigMap `stored`, with the policies of
+// the flags. What of it the user may not read is added to `unread`.
 std::optional<schemas::Config> ConfigOf(const AuditCommandOptions& options, schemas::Config there,
-                                        AuditGround& ground, Streams& io) {
+                                        const json::Json& stored, AuditGround& ground,
+                                        Streams& io) {
   const offline::ConfigMapPolicies config_maps = ConfigMapsOf(ground);
   if (!options.config_file.empty()) {
     return offline::LoadConfigFile(options.config_file, io.err, options.policies, config_maps);
   }
-  schemas::Config config = there;
-  config.policy_sources.files = {};  // those of the running mindgate are in its Pods
+  const offline::StoredPolicies policies = offline::StoredPoliciesOf(there, stored);
+  for (const std::string& file : policies.elsewhere) {
+    ground.unread.push_back("policies in " + file + ": they are not in the ConfigMap of mindgate");
+  }
   const auto readable = [&]() -> Result<admission::PolicyTexts> {
     auto texts = config_maps();
     if (texts) return texts;
     ground.unread.push_back("policies in ConfigMaps: " + texts.error().message());
     return admission::PolicyTexts();
   };
-  if (!offline::LoadPolicies("", options.policies, config, io.err, readable)) return std::nullopt;
-  there.policies = config.policies;
+  if (!offline::LoadPolicies("", options.policies, there, io.err, readable, policies.texts)) {
+    return std::nullopt;
+  }
   return there;
 }
 
 // Reads the configuration, and which of its kinds the arguments name. False if one of them cannot
 // be used; `io.err` says why.
-bool ReadConfig(const AuditCommandOptions& options, const schemas::Config& there,
+bool ReadConfig(const AuditCommandOptions& options, const doctor::WatcherState& watcher,
                 AuditGround& ground, Streams& io) {
-  auto config = ConfigOf(options, there, ground, io);
+  auto config = ConfigOf(options, watcher.config, watcher.stored, ground, io);
   if (!config) return false;
   ground.config = *std::move(config);
   ground.known = ground.config.kinds;
@@ -235,7 +239,7 @@ std::optional<AuditGround> OfCluster(const AuditCommandOptions& options, const C
   }
   const Time now = clock.WallNow();
   const doctor::WatcherState watcher = WatcherOf(client, now);
-  if (!ReadConfig(options, watcher.config, ground, io)) return std::nullopt;
+  if (!ReadConfig(options, watcher, ground, io)) return std::nullopt;
   if (!watcher.mode)
     ground.unread.push_back("the configuration of mindgate: " + watcher.why_no_mode);
   ground.ns = options.all_namespaces ? "" : ground.connection->ns();

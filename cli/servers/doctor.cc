@@ -97,20 +97,19 @@ std::optional<doctor::Installation> Choose(const DoctorOptions& options, kube::C
   return std::nullopt;
 }
 
-// Files that the chart puts beside mindgate.yaml are read, too: policies in ConfigMaps may be bound
-// there. Other files are in Pods.
+// Files that the chart puts beside mindgate.yaml and ConfigMaps are one set: what one has may be
+// bound in the other.
 kube::Answer<std::string> PolicyFaults(kube::Client& client, const schemas::Config& config,
                                        const json::Json& stored) {
-  const std::string ns = json::TextAt(stored, {"metadata", "namespace"});
-  const auto set = offline::ListPolicyConfigMaps(client, ns);
-  if (!set) return tl::unexpected(set.error());
-  const auto more = set->Texts();
-  if (!more) return more.error().message();
-  admission::PolicyTexts texts;
-  for (const std::string& file : config.policy_sources.files) {
-    texts.push_back({file, json::TextAt(stored, {"data", file})});
+  admission::PolicyTexts texts = offline::StoredPoliciesOf(config, stored).texts;
+  if (config.policy_sources.config_maps) {
+    const std::string ns = json::TextAt(stored, {"metadata", "namespace"});
+    const auto set = offline::ListPolicyConfigMaps(client, ns);
+    if (!set) return tl::unexpected(set.error());
+    const auto more = set->Texts();
+    if (!more) return more.error().message();
+    texts.insert(texts.end(), more->begin(), more->end());
   }
-  texts.insert(texts.end(), more->begin(), more->end());
   schemas::Config judged = config;
   const auto done = admission::SetPolicies(texts, judged);
   return done ? "" : done.error().message();

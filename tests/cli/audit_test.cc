@@ -255,6 +255,25 @@ TEST_F(AuditOnACluster, JudgesByPoliciesInConfigMaps) {
                                        "namespace mindgate-system cannot be listed: "));
 }
 
+// The chart puts files of policies beside mindgate.yaml.
+TEST_F(AuditOnACluster, JudgesByThePoliciesOfTheRunningMindgate) {
+  const auto audit = [&](const std::string& config, const Json& beside) {
+    PutWatcher(server, config, beside);
+    return Audit({"-A", "-o", "json"});
+  };
+  const std::string config = "policies: {files: [a.yaml, more/b.yaml]}\n";
+  const auto found =
+      audit(config, {{"a.yaml", BoundPolicy("of-the-chart", "object.metadata.name != 'chat'")}});
+  EXPECT_THAT(found.out, HasSubstr("policy/of-the-chart"));
+  EXPECT_EQ(found.err,
+            "Warning: not audited: policies in more/b.yaml: they are not in the ConfigMap of "
+            "mindgate\n");
+  const auto faulty = audit(config, {{"a.yaml", BoundPolicy("of-the-chart", "objct == 1")}});
+  EXPECT_EQ(faulty.code, 2);
+  EXPECT_THAT(faulty.err, HasSubstr("ConfigMap mindgate-system/"));
+  EXPECT_THAT(faulty.err, HasSubstr(", key a.yaml:7:31: undeclared reference"));
+}
+
 TEST_F(AuditOnACluster, SaysTheSameOfASnapshot) {
   const Workspace folder;
   const auto taken = Cli({"snapshot", "--workloads", "-o", "s.json", "--server", server.url()});

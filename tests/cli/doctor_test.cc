@@ -106,7 +106,12 @@ TEST_F(DoctorTest, ReadsPoliciesInConfigMaps) {
   EXPECT_THAT(Run({}).out, HasSubstr("the policies in ConfigMaps can be loaded"));
   store("site", {{"mindgate.io/policies", "enabled"}}, {{"b.yaml", policy}});
   EXPECT_THAT(Run({}).out, HasSubstr("ConfigMap mindgate-system/site, key b.yaml:"));
-  EXPECT_THAT(Run({}).out, HasSubstr("policy \"whole-machines\" is also in a.yaml:"));
+  EXPECT_THAT(Run({}).out, HasSubstr("policy \"whole-machines\" is also in ConfigMap "
+                                     "mindgate-system/settings, key a.yaml:"));
+  // Files alone, without ConfigMaps.
+  store("settings", Json::object(),
+        {{"mindgate.yaml", "policies: {files: [a.yaml]}\n"}, {"a.yaml", "spec: {}\n"}});
+  EXPECT_THAT(Run({}).out, HasSubstr("ConfigMap mindgate-system/settings, key a.yaml:1:1"));
 }
 
 TEST_F(DoctorTest, InAllFormats) {

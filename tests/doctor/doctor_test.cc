@@ -654,7 +654,7 @@ TEST_F(Permissions, FaultsOfPoliciesInConfigMapsAreReported) {
   AnswerReviews(true);
   kube::Answer<std::string> faults = std::string();
   options.policy_faults = [&](kube::Client&, const schemas::Config& config, const Json& stored) {
-    EXPECT_TRUE(config.policy_sources.config_maps);
+    EXPECT_NE(config.policy_sources.config_maps, config.policy_sources.files.size() == 1);
     EXPECT_EQ(stored.at("metadata").at("name"), "settings");
     return faults;
   };
@@ -663,6 +663,10 @@ TEST_F(Permissions, FaultsOfPoliciesInConfigMapsAreReported) {
   PutWatcher("policies: {configMaps: true}\n");
   EXPECT_EQ(Of("policies", Status::kOk),
             std::vector<std::string>{"policies: the policies in ConfigMaps can be loaded"});
+  PutWatcher("policies: {files: [a.yaml]}\n");
+  EXPECT_EQ(Of("policies", Status::kOk),
+            std::vector<std::string>{"policies: the policies in ConfigMaps can be loaded"});
+  PutWatcher("policies: {configMaps: true}\n");
   faults = "ConfigMap mindgate-system/site, key a.yaml:3:5: unknown key\nspek: {}\n    ^";
   EXPECT_EQ(Of("policies", Status::kFailed),
             std::vector<std::string>{"policies: ConfigMap mindgate-system/site, key a.yaml:3:5: "

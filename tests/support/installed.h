@@ -2,13 +2,16 @@
 
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 
 #include "kube/fake_api_server.h"
 
 namespace mindgate::testing {
 
-// An installation whose watcher has this mindgate.yaml.
-inline void PutWatcher(kube::testing::FakeApiServer& server, const std::string& config) {
+// An installation whose watcher has this mindgate.yaml, with other keys beside it.
+inline void PutWatcher(kube::testing::FakeApiServer& server, const std::string& config,
+                       nlohmann::json data = nlohmann::json::object()) {
+  data["mindgate.yaml"] = config;
   server.Put(kube::resources::kValidatingWebhooks,
              {{"metadata",
                {{"name", "mindgate"},
@@ -24,7 +27,7 @@ inline void PutWatcher(kube::testing::FakeApiServer& server, const std::string& 
        {"spec", {{"volumes", {{{"name", "config"}, {"configMap", {{"name", "mindgate"}}}}}}}}});
   server.Put(kube::resources::kConfigMaps,
              {{"metadata", {{"namespace", "mindgate-system"}, {"name", "mindgate"}}},
-              {"data", {{"mindgate.yaml", config}}}});
+              {"data", std::move(data)}});
 }
 
 }  // namespace mindgate::testing
