@@ -23,8 +23,6 @@ class RE2;
 
 namespace mindgate::cel {
 
-class TimeZones;
-
 // Where the API server answers otherwise than the specification of the language (docs/cel.md lists
 // it): which of them is followed. tests/oracle/cel has the answers of both.
 enum class Dialect : uint8_t { kKubernetes, kSpecification };
@@ -50,8 +48,7 @@ struct Environment {
   std::string container{};  // names are looked for in this namespace and those around it first
   bool check_types = true;  // false: faults of types and names come when it is evaluated
   Dialect dialect = Dialect::kKubernetes;
-  bool blocks = false;                    // cel.block and what belongs to it
-  const TimeZones* time_zones = nullptr;  // outlives the program; none: only UTC and offsets
+  bool blocks = false;  // cel.block and what belongs to it
 };
 
 // What one evaluation may cost.
@@ -71,12 +68,11 @@ using Patterns = std::map<std::string, std::shared_ptr<const re2::RE2>, std::les
 class Context {
  public:
   Context(json::Arena& arena, const Limits& limits, const Patterns& patterns,
-          const TimeZones* zones = nullptr, Dialect dialect = Dialect::kKubernetes)
+          Dialect dialect = Dialect::kKubernetes)
       : arena_(arena),
         limits_(limits),
         memory_before_(arena.used()),
         patterns_(patterns),
-        zones_(zones),
         dialect_(dialect) {}
 
   // Takes so many steps. False when there are no more: every evaluation then ends with the fault
@@ -126,7 +122,6 @@ class Context {
   std::optional<Value> Lookup(const Value& map, const Value& key);
 
   const Patterns& patterns() const { return patterns_; }
-  const TimeZones* zones() const { return zones_; }
   bool follows_kubernetes() const { return dialect_ == Dialect::kKubernetes; }
 
  private:
@@ -144,7 +139,6 @@ class Context {
   const Limits limits_;
   const size_t memory_before_;
   const Patterns& patterns_;
-  const TimeZones* zones_;
   const Dialect dialect_;
   uint64_t spent_ = 0;
   Fault limit_;

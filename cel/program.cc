@@ -55,7 +55,6 @@ struct Program::Compiled {
   std::string type;
   json::Arena arena{kFirstBlock};
   Patterns patterns;
-  const TimeZones* time_zones = nullptr;
   Dialect dialect = Dialect::kKubernetes;
   const Node* root = nullptr;
   size_t locals = 0;
@@ -71,7 +70,7 @@ const std::string& Program::type() const { return compiled_->type; }
 
 tl::expected<Value, json::Issue> Program::Evaluate(Activation& activation, json::Arena& arena,
                                                    const Limits& limits, uint64_t& cost) const {
-  Context context(arena, limits, compiled_->patterns, compiled_->time_zones, compiled_->dialect);
+  Context context(arena, limits, compiled_->patterns, compiled_->dialect);
   auto* locals = context.Row<Value>(compiled_->locals);
   Value value =
       context.stopped()
@@ -105,7 +104,6 @@ void CheckWritten(const Node& node, std::string_view text, Context& context, jso
 tl::expected<Program, json::Issues> Compile(std::string_view text, const Environment& environment) {
   auto compiled = std::make_shared<Program::Compiled>();
   compiled->text = text;
-  compiled->time_zones = environment.time_zones;
   compiled->dialect = environment.dialect;
   json::Issues issues;
   ParserOptions options;
@@ -118,7 +116,7 @@ tl::expected<Program, json::Issues> Compile(std::string_view text, const Environ
   if (environment.dialect == Dialect::kKubernetes && environment.check_types) {
     json::Arena arena(kFirstBlock);
     const Limits limits;
-    Context context(arena, limits, compiled->patterns, compiled->time_zones, compiled->dialect);
+    Context context(arena, limits, compiled->patterns, compiled->dialect);
     CheckWritten(*root, compiled->text, context, issues);
     if (!issues.empty()) return tl::unexpected(std::move(issues));
   }

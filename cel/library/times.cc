@@ -225,10 +225,15 @@ Value PartInUtc(Context&, Args args) {
 
 template <Part kPart>
 Value PartInZone(Context& context, Args args) {
-  const auto offset = OffsetIn(args[1].text(), args[0].integer(), context.zones());
+  const auto offset = OffsetIn(args[1].text(), args[0].integer());
+  if (!offset && offset.error() == NoOffset::kBeforeTable) {
+    return context.Fail({"the offset of the time zone '", args[1].text().substr(0, 80),
+                         "' before 2008 is not known: write an offset, such as +02:00, or UTC"});
+  }
   if (!offset) {
     return context.Fail({"the time zone '", args[1].text().substr(0, 80),
-                         "' is not known: write an offset, such as +02:00, or UTC"});
+                         "' is not known: write one of the IANA database, such as Asia/Shanghai, "
+                         "an offset, such as +08:00, or UTC"});
   }
   return Value::OfInt(PartOf(args[0].integer() + *offset, args[0].nanoseconds(), kPart));
 }

@@ -95,17 +95,14 @@ inline std::string TypeText(const Json& type) {
 class ConformanceRun {
  public:
   // Why the case fails, or nothing.
-  static std::optional<std::string> Run(const Json& test, const cel::TimeZones& zones) {
-    return ConformanceRun(test, zones).RunAll();
-  }
+  static std::optional<std::string> Run(const Json& test) { return ConformanceRun(test).RunAll(); }
 
  private:
-  ConformanceRun(const Json& test, const cel::TimeZones& zones) : test_(test) {
+  explicit ConformanceRun(const Json& test) : test_(test) {
     environment_.container = test.value("container", "");
     environment_.check_types = !test.value("disable_check", false);
     environment_.blocks = true;
     environment_.dialect = cel::Dialect::kSpecification;
-    environment_.time_zones = &zones;
   }
 
   std::optional<std::string> RunAll() {
@@ -261,16 +258,5 @@ class ConformanceRun {
   const cel::Patterns patterns_;
   cel::Context context_{arena_, limits_, patterns_};
 };
-
-inline cel::TimeZones ConformanceZones() {
-  cel::TimeZones zones;
-  for (const std::string name :
-       {"Australia/Sydney", "US/Central", "America/St_Johns", "Asia/Kathmandu"}) {
-    const auto zone = cel::TimeZone::Parse(ReadSource("tests/oracle/cel/zoneinfo/" + name));
-    EXPECT_TRUE(zone) << name;
-    if (zone) zones.Add(name, *zone);
-  }
-  return zones;
-}
 
 }  // namespace mindgate::testing

@@ -53,7 +53,11 @@ TEST(CelTimes, HaveParts) {
   });
   testing::ExpectFailures({
       {"timestamp(0).getHours('Mars/Phobos')",
-       "the time zone 'Mars/Phobos' is not known: write an offset, such as +02:00, or UTC"},
+       "the time zone 'Mars/Phobos' is not known: write one of the IANA database, such as "
+       "Asia/Shanghai, an offset, such as +08:00, or UTC"},
+      {"timestamp('2007-12-31T23:59:59Z').getHours('Asia/Shanghai')",
+       "the offset of the time zone 'Asia/Shanghai' before 2008 is not known: write an offset, "
+       "such as +02:00, or UTC"},
   });
 }
 
