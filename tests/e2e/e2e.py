@@ -139,6 +139,16 @@ class Cluster:
             "kubectl", *self._in_namespace(), *arguments, input=input, check=check, seconds=seconds
         )
 
+    def replace(self, tree: dict[str, Any], *flags: str) -> subprocess.CompletedProcess[str]:
+        """`kubectl replace`. It reads the version first, and is refused when a controller writes in between: then again."""
+        for _ in range(20):
+            done = self.kubectl("replace", *flags, "-f", "-", input=json.dumps(tree), check=False)
+            if "Error from server (Conflict)" not in done.stderr:
+                break
+        if done.returncode != 0:
+            raise CommandFailed(done)
+        return done
+
     def await_rollout(self, deployment: str) -> None:
         """Returns when every replica is a new one and available."""
         seconds = 120 * PATIENCE

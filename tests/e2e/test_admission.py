@@ -234,11 +234,10 @@ def test_applying_twice_is_no_rollout(cluster: Cluster, mindgate: Release, serve
 
 
 def test_replace_by_the_original_manifest_is_no_rollout(cluster: Cluster, mindgate: Release) -> None:
-    text = json.dumps(deployment("original"))
-    cluster.kubectl("create", "-f", "-", input=text)
+    cluster.create(deployment("original"))
     observed(cluster, "original")
     template = cluster.get("deployment", "original")["spec"]["template"]
-    cluster.kubectl("replace", "-f", "-", input=text)
+    cluster.replace(deployment("original"))
     observed(cluster, "original")
     assert cluster.get("deployment", "original")["spec"]["template"] == template
     assert len(replica_sets(cluster)) == 1

@@ -121,16 +121,16 @@ def test_updates_keep_what_was_wrong(cluster: Cluster, without_policies: None) -
     wait_for(lambda: "MG050: " in create(cluster, other).stderr, "the API server to read the policy")
     with pytest.raises(CommandFailed, match="mindgate-mg050.*MG050: "):
         cluster.kubectl("create", "-f", "-", input=json.dumps(other))
-    relabelled = json.dumps(deployment(WRONG, labels={"team": "a"}))
+    relabelled = deployment(WRONG, labels={"team": "a"})
     # The API server may read the policy that warns later than the one that denies.
     wait_for(
-        lambda: "MG050: " in cluster.kubectl("replace", "--dry-run=server", "-f", "-", input=relabelled).stderr,
+        lambda: "MG050: " in cluster.replace(relabelled, "--dry-run=server").stderr,
         "the API server to read the policy that warns",
     )
-    assert "MG050: " in cluster.kubectl("replace", "-f", "-", input=relabelled).stderr
+    assert "MG050: " in cluster.replace(relabelled).stderr
     with pytest.raises(CommandFailed, match="MG050: "):
-        cluster.kubectl("replace", "-f", "-", input=json.dumps(deployment({"fault-scheduling": "Grace"})))
-    right = cluster.kubectl("replace", "-f", "-", input=json.dumps(deployment({"fault-scheduling": "grace"})))
+        cluster.replace(deployment({"fault-scheduling": "Grace"}))
+    right = cluster.replace(deployment({"fault-scheduling": "grace"}))
     assert right.stderr == ""
 
 

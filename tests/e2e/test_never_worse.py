@@ -67,7 +67,7 @@ def test_a_replaced_volcano_job_keeps_its_labels(cluster: Cluster, mindgate: Rel
     cluster.create(job)
     created = cluster.get(JOBS, "train")
     job["spec"] = {key: value for key, value in created["spec"].items() if key != "tasks"} | {"tasks": job["spec"]["tasks"]}
-    cluster.kubectl("replace", "-f", "-", input=json.dumps(job))
+    cluster.replace(job)
     replaced = cluster.get(JOBS, "train")
     assert replaced["metadata"]["labels"] == created["metadata"]["labels"]
     assert replaced["spec"] == created["spec"]
