@@ -129,7 +129,7 @@ def test_the_watcher_keeps_reports(before_mindgate: Cluster, installation: Relea
     wait_for(lambda: denied(POLICY_REPORTS) == wrong, "a report for each wrong workload", 180)
     # It may read all that it has to, here and in the other namespaces, which it audits one after the other.
     read_whole = 'mindgate_audit_namespaces{read="all"}'
-    wait_for(lambda: installation.watcher_series("mindgate_audit_")[read_whole] > 1, "an audit of another namespace", 180)
+    wait_for(lambda: installation.watcher_series("mindgate_audit_").get(read_whole, 0) > 1, "an audit of another namespace", 180)
     series = installation.watcher_series("mindgate_audit_")
     assert series['mindgate_audit_namespaces{read="in-part"}'] == 0
     assert series['mindgate_audit_findings{rule="MG050",framework="deployment",level="denied"}'] >= 1
@@ -144,7 +144,7 @@ def test_the_watcher_keeps_reports(before_mindgate: Cluster, installation: Relea
     try:
         cluster.kubectl("label", "deployment", "chat-wrong", "audited=again")
         wait_for(lambda: denied(OPEN_REPORTS) == wrong - gone, "OpenReports", 180)
-        assert reported(cluster, POLICY_REPORTS) == {}
+        wait_for(lambda: reported(cluster, POLICY_REPORTS) == {}, "the PolicyReports to go", 180)
     finally:
         cluster.kubectl("delete", "--filename", OPEN_REPORT_CRDS)
 

@@ -271,8 +271,9 @@ def test_full_tainted_and_cordoned_nodes(cluster: Cluster) -> None:
     # 3 of the gang's pods fit, and 5 do not.
     cluster.create([pod_group("five", minMember=5), *(pod(f"five-{i}", spec(3), **in_group("five")) for i in range(5))])
     await_reason(cluster, "podgroup/five", "gang-room", "no room for all of its gang")
-    cluster.kubectl("delete", "pod", "holds-npu-0", "holds-npu-1", "--force", "--grace-period=0")
+    # What waits goes first: it would take the room.
     cluster.kubectl("delete", "pods", "-l", "!none", "--field-selector", "status.phase=Pending", "--force", "--grace-period=0")
+    cluster.kubectl("delete", "pod", "holds-npu-0", "holds-npu-1", "--force", "--grace-period=0")
     undo = [("uncordon", "npu-0"), ("taint", "node", "npu-1", "dedicated-")]
     with nodes_with(cluster, undo, ("cordon", "npu-0"), ("taint", "node", "npu-1", "dedicated=x:NoSchedule")):
         cluster.create(pod("kept", spec(8)))
