@@ -31,6 +31,19 @@ std::vector<size_t> TasksInQuestion(const Job& job, const Decision& decision) {
   return tasks;
 }
 
+// What is reported of the nodes of those of the tasks that are faulty, as it was decided about.
+faults::FaultsByNode ReportedOf(const std::vector<size_t>& tasks, const Job& job,
+                                const Decision& decision, const Hardware& hardware) {
+  faults::FaultsByNode reported;
+  for (const size_t i : tasks) {
+    const auto found = hardware.nodes.find(job.tasks[i].node);
+    if (decision.types[i] != FaultType::kHealthy && found != hardware.nodes.end()) {
+      reported.insert(*found);
+    }
+  }
+  return reported;
+}
+
 const json::Projection& OfPods() {
   static const json::Projection fields(PodFields());
   return fields;
@@ -231,14 +244,7 @@ Revalidation Revalidate(LeaderClient& client, CallThreads& calls, const JobKey& 
     return look;
   }
   if (reports_of) {
-    faults::FaultsByNode reported;
-    for (const size_t i : tasks) {
-      const auto found = hardware.nodes.find(job.tasks[i].node);
-      if (decision.types[i] != FaultType::kHealthy && found != hardware.nodes.end()) {
-        reported.insert(*found);
-      }
-    }
-    CompareReports(client, calls, reported, reports_of, look);
+    CompareReports(client, calls, ReportedOf(tasks, job, decision, hardware), reports_of, look);
     if (look.late) return look;
   }
   ReadPodsAgain(client, calls, key, tasks, look);
@@ -254,14 +260,13 @@ Revalidation Revalidate(LeaderClient& client, CallThreads& calls, const JobKey& 
 bool IsStillReported(const Job& job, const Decision& decision, const Hardware& hardware,
                      const ReportsOf& reports_of, const IsLost& is_lost) {
   const std::vector<size_t> tasks = TasksInQuestion(job, decision);
-  return std::all_of(tasks.begin(), tasks.end(), [&](size_t i) {
-    if (decision.types[i] == FaultType::kHealthy) return true;
-    const Task& task = job.tasks[i];
-    const auto known = hardware.nodes.find(task.node);
-    if (reports_of && known != hardware.nodes.end() && !reports_of(task.node, known->second)) {
-      return false;
+  if (reports_of) {
+    for (const auto& [node, known] : ReportedOf(tasks, job, decision, hardware)) {
+      if (!reports_of(node, known)) return false;
     }
-    return !is_lost || !hardware.not_ready.contains(task.node) || is_lost(task);
+  }
+  return std::ranges::all_of(tasks, [&](size_t i) {
+    return !is_lost || !hardware.not_ready.contains(job.tasks[i].node) || is_lost(job.tasks[i]);
   });
 }
 
