@@ -154,16 +154,17 @@ offline::ConfigMapPolicies ConfigMapsOf(const AuditGround& ground) {
   };
 }
 
-// That of the flags, else the one that is `there`, in the ConfigMap `stored`, with the policies of
-// the flags. What of it the user may not read is added to `unread`.
-std::optional<schemas::Config> ConfigOf(const AuditCommandOptions& options, schemas::Config there,
-                                        const json::Json& stored, AuditGround& ground,
+// That of the flags, else that of the watcher with the policies of the flags. What of it the user
+// may not read is added to `unread`.
+std::optional<schemas::Config> ConfigOf(const AuditCommandOptions& options,
+                                        const doctor::WatcherState& watcher, AuditGround& ground,
                                         Streams& io) {
   const offline::ConfigMapPolicies config_maps = ConfigMapsOf(ground);
   if (!options.config_file.empty()) {
     return offline::LoadConfigFile(options.config_file, io.err, options.policies, config_maps);
   }
-  const offline::StoredPolicies policies = offline::StoredPoliciesOf(there, stored);
+  schemas::Config config = watcher.config;
+  const offline::StoredPolicies policies = offline::StoredPoliciesOf(config, watcher.stored);
   for (const std::string& file : policies.elsewhere) {
     ground.unread.push_back("policies in " + file + ": they are not in the ConfigMap of mindgate");
   }
@@ -173,17 +174,17 @@ std::optional<schemas::Config> ConfigOf(const AuditCommandOptions& options, sche
     ground.unread.push_back("policies in ConfigMaps: " + texts.error().message());
     return admission::PolicyTexts();
   };
-  if (!offline::LoadPolicies("", options.policies, there, io.err, readable, policies.texts)) {
+  if (!offline::LoadPolicies("", options.policies, config, io.err, readable, policies.texts)) {
     return std::nullopt;
   }
-  return there;
+  return config;
 }
 
 // Reads the configuration, and which of its kinds the arguments name. False if one of them cannot
 // be used; `io.err` says why.
 bool ReadConfig(const AuditCommandOptions& options, const doctor::WatcherState& watcher,
                 AuditGround& ground, Streams& io) {
-  auto config = ConfigOf(options, watcher.config, watcher.stored, ground, io);
+  auto config = ConfigOf(options, watcher, ground, io);
   if (!config) return false;
   ground.config = *std::move(config);
   ground.known = ground.config.kinds;
