@@ -67,6 +67,8 @@ class DecisionMaker {
     decision_.reason = response.reason;
     decision_.why = response.why;
     decision_.step = response.step;
+    // Until it is healthy again, it is the fault that keeps the job from running.
+    if (next_.restart && response.reason != FaultType::kHealthy) next_.restart->finished.reset();
     if (response.step == Step::kAnnotate) {
       Annotate(response);
     } else if (Acts(response.step)) {
@@ -297,8 +299,6 @@ class DecisionMaker {
   }
 
   void Begin(const Response& response) {
-    // Until it is healthy again, it is the new fault that keeps the job from running.
-    if (next_.restart) next_.restart->finished.reset();
     if (const auto due = WaitsForOthers(response.step)) {
       Wait(*due, "Volcano has time to act until " + FormatTime(*due));
       return;
