@@ -73,6 +73,18 @@ def cluster(request: pytest.FixtureRequest) -> Iterator[Cluster]:
 
 
 @pytest.fixture
+def without_type_checks(cluster: Cluster) -> Iterator[None]:
+    """The controller manager does not work meanwhile: to check the types of a hundred policies takes it minutes of processor time."""
+    wait_for(
+        lambda: cluster.kubectl("get", "serviceaccount", "default", check=False).returncode == 0,
+        "the ServiceAccount of the namespace, without which no pod is admitted",
+    )
+    cluster.control("pause", "controller-manager")
+    yield
+    cluster.control("resume", "controller-manager")
+
+
+@pytest.fixture
 def kubectl(cluster: Cluster) -> Callable:
     """kubectl(*arguments, input=None, check=True) in the test's namespace."""
     return cluster.kubectl

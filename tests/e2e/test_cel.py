@@ -120,7 +120,7 @@ def answers(cluster: Cluster, server: ApiServer, texts: list[str]) -> Iterator[d
             yield {"expression": text, "as": ways[text], "value": messages[text][1:-1]}
 
 
-def test_the_api_server_answers_as_recorded(cluster: Cluster) -> None:
+def test_the_api_server_answers_as_recorded(cluster: Cluster, without_type_checks: None) -> None:
     server = ApiServer(cluster)
     texts = expressions()
     # Nothing denies this one: it comes back with the defaults that expressions see.

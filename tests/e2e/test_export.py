@@ -89,7 +89,9 @@ def queue_elsewhere() -> dict[str, Any]:
     return {"apiVersion": "leaderworkerset.x-k8s.io/v1", "kind": "LeaderWorkerSet", "metadata": {"name": "probe"}, "spec": spec}
 
 
-def test_policies_find_what_rules_find(cluster: Cluster, without_policies: None, tmp_path: pathlib.Path) -> None:
+def test_policies_find_what_rules_find(
+    cluster: Cluster, without_type_checks: None, without_policies: None, tmp_path: pathlib.Path
+) -> None:
     config, ids = rules_that_warn(tmp_path, cluster)
     cluster.kubectl("apply", "--server-side", "-f", "-", input=exported(cluster, "--config", config), seconds=600)
     await_policies(cluster, queue_elsewhere())
