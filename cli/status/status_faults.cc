@@ -18,7 +18,7 @@
 namespace mindgate::cli {
 namespace {
 
-// What rescheduling tells.
+// What rescheduling reports.
 constexpr std::array<std::string_view, 6> kReasons = {
     "JobRestarted", "NotRestarted", "PluginDiffers", "PodsMarked", "RestartWaits", "WouldRestart"};
 
@@ -162,22 +162,22 @@ std::string PodText(const SurveyedPod& pod) {
 
 std::string SourceText(const Survey& survey, FaultSource source) {
   const std::string reports = Counted(static_cast<int64_t>(survey.reports), "ConfigMap");
-  if (survey.by_clusterd) return "ClusterD, in " + reports;
+  if (survey.by_clusterd) return "Reported by ClusterD, in " + reports;
   if (survey.reports > 0) {
-    return "the nodes themselves, in " + reports + ": " +
+    return "Reported by the nodes themselves, in " + reports + ": " +
            (survey.clusterd_is_gone         ? "ClusterD is gone and left its own"
             : source == FaultSource::kNodes ? "faultSource is nodes"
                                             : "ClusterD reports nothing");
   }
   switch (source) {
     case FaultSource::kClusterD:
-      return "nobody: there is no ConfigMap of ClusterD";
+      return "No fault reports found: there is no ConfigMap of ClusterD";
     case FaultSource::kNodes:
-      return "nobody: there is no ConfigMap of Ascend Device Plugin or NodeD";
+      return "No fault reports found: there is no ConfigMap of Ascend Device Plugin or NodeD";
     case FaultSource::kAuto:
       break;
   }
-  return "nobody: there is no ConfigMap of ClusterD, Ascend Device Plugin or NodeD";
+  return "No fault reports found: there is no ConfigMap of ClusterD, Ascend Device Plugin or NodeD";
 }
 
 // A code that is reported, and what raises its level.
@@ -377,7 +377,7 @@ Survey Concerning(Survey survey, const std::string& ns, const std::set<std::stri
 
 void PrintFaultTable(const Survey& survey, FaultSource source, std::chrono::seconds grace_over_time,
                      Time now, const Paint& paint, std::ostream& out) {
-  out << "Reported by " << SourceText(survey, source) << ".\n";
+  out << SourceText(survey, source) << ".\n";
   Table table({"NODE", "PART", "STATE", "CODES", "SINCE", "FAULTY PODS"});
   for (const std::string& node : NodesOf(survey)) {
     bool first = true;

@@ -71,9 +71,9 @@ TEST_F(StatusApp, WhatIsBeingDeletedIsNotHealthy) {
   storm["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z";
   storm["metadata"]["finalizers"] = {"orchestration.aibrix.ai/hold"};
   server.Put(deploy::resources::kStormServices, storm);
-  const CliResult told = Status("q", "llm", {"-o", "json"});
-  EXPECT_EQ(told.code, kExitDenied);
-  const Json document = *json::Decode(told.out);
+  const CliResult reported = Status("q", "llm", {"-o", "json"});
+  EXPECT_EQ(reported.code, kExitDenied);
+  const Json document = *json::Decode(reported.out);
   EXPECT_EQ(document["verdict"], "Deleting");
   EXPECT_EQ(document["reason"],
             "StormService q is being deleted (finalizers: orchestration.aibrix.ai/hold)");
@@ -88,7 +88,7 @@ TEST_F(StatusApp, ShowsServicesUnderScalingRulesAndFaults) {
   EXPECT_EQ(table.code, kExitDenied);
   EXPECT_EQ(table.err, "");
   EXPECT_THAT(table.out, AllOf(HasSubstr("\nmode:   "), HasSubstr("mindie      motor     "),
-                               HasSubstr("\nFaults. Reported by nobody"),
+                               HasSubstr("\nFaults. No fault reports found"),
                                HasSubstr("npu-0   node   NotReady"), Not(HasSubstr("npu-5"))));
   const Json document = *json::Decode(Status("motor", "mindie", {"-o", "json"}).out);
   ASSERT_EQ(document["scaling"]["services"].size(), 1u) << document["scaling"];

@@ -106,11 +106,11 @@ TEST_F(StatusFaults, ShowsWhatClusterDReportsAndThePodsOfIt) {
   PutPod("p3", "n8", "");
   PutPod("p4", "n9", "Ascend910-0");
   PutPod("p5", "n10", "Ascend910-0");  // the node was deleted
-  const auto told = Run();
-  EXPECT_EQ(told.code, 0) << told.err;
-  EXPECT_EQ(told.err, "");
+  const auto reported = Run();
+  EXPECT_EQ(reported.code, 0) << reported.err;
+  EXPECT_EQ(reported.err, "");
   EXPECT_EQ(
-      told.out,
+      reported.out,
       "Reported by ClusterD, in 2 ConfigMaps.\n"
       "NODE   PART          STATE              CODES      SINCE       FAULTY PODS\n"
       "n7     Ascend910-3   RestartNPU         80E18005   <unknown>   infer/p1\n"
@@ -145,27 +145,29 @@ TEST_F(StatusFaults, KnowsTheClustersOwnFaultCodes) {
   };
   put(R"({"FaultDuration":[{"EventId":["80E18005"],"FaultTimeout":60,"RecoverTimeout":60,)"
       R"("FaultHandling":"SeparateNPU"}]})");
-  auto told = Run();
-  EXPECT_EQ(told.err, "");
-  EXPECT_THAT(told.out, ::testing::HasSubstr(
-                            "80E18005   if it lasts 1m: SeparateNPU, until it has been gone for "
-                            "1m\n"));
+  auto reported = Run();
+  EXPECT_EQ(reported.err, "");
+  EXPECT_THAT(
+      reported.out,
+      ::testing::HasSubstr("80E18005   if it lasts 1m: SeparateNPU, until it has been gone for "
+                           "1m\n"));
   EXPECT_EQ(Json::parse(Run({"-o", "json"}).out)["codes"],
             (Json{{{"code", "80E18005"},
                    {"whatMakesItWorse",
                     {"if it lasts 1m: SeparateNPU, until it has been gone for 1m"}}}}));
   put("{");
-  told = Run();
-  EXPECT_EQ(told.code, 0);
-  EXPECT_THAT(told.err,
+  reported = Run();
+  EXPECT_EQ(reported.code, 0);
+  EXPECT_THAT(reported.err,
               ::testing::HasSubstr("ConfigMap kube-system/mindx-dl-fault-config: "
                                    "faultCustomization.json: the device plugin uses the file "
                                    "that it ships instead, and so does mindgate"));
-  EXPECT_THAT(told.out, ::testing::HasSubstr("80E18005   3 times in 24h: ManuallySeparateNPU"));
+  EXPECT_THAT(reported.out, ::testing::HasSubstr("80E18005   3 times in 24h: ManuallySeparateNPU"));
   server.Forbid("get", "configmaps");
-  told = Run();
-  EXPECT_EQ(told.code, 0);
-  EXPECT_THAT(told.err, ::testing::HasSubstr("the levels are those that MindCluster 26.1 ships"));
+  reported = Run();
+  EXPECT_EQ(reported.code, 0);
+  EXPECT_THAT(reported.err,
+              ::testing::HasSubstr("the levels are those that MindCluster 26.1 ships"));
 }
 
 // By the labels of the PodGroup and all of its pods, also of those on healthy nodes.
@@ -262,11 +264,11 @@ TEST_F(StatusFaults, SaysWhatTheWatcherDidOrWhyNot) {
 
 TEST_F(StatusFaults, SaysThatEventsCannotBeRead) {
   server.Forbid("list", "events");
-  const auto told = Run();
-  EXPECT_EQ(told.code, 0) << "the faults are known";
-  EXPECT_NE(told.out.find("What mindgate did is not known, as Events cannot be read: "),
+  const auto reported = Run();
+  EXPECT_EQ(reported.code, 0) << "the faults are known";
+  EXPECT_NE(reported.out.find("What mindgate did is not known, as Events cannot be read: "),
             std::string::npos)
-      << told.out;
+      << reported.out;
   EXPECT_EQ(Json::parse(Run({"-o", "json"}).out)["decisions"], nullptr);
 }
 
@@ -274,29 +276,29 @@ TEST_F(StatusFaults, AsksTheNodesWhereClusterDIsAbsent) {
   PutReport("kube-system", "mindx-dl-deviceinfo-n6", "mx-consumer-cim",
             {{"ManuallySeparateNPU", "Ascend910-0"}});
   PutReport("mindx-dl", "mindx-dl-nodeinfo-n6", "mx-consumer-cim", {{"NodeInfo", "{"}});
-  const auto told = Run();
-  EXPECT_EQ(told.code, 0) << told.err;
-  EXPECT_EQ(told.out,
+  const auto reported = Run();
+  EXPECT_EQ(reported.code, 0) << reported.err;
+  EXPECT_EQ(reported.out,
             "Reported by the nodes themselves, in 2 ConfigMaps: ClusterD reports nothing.\n"
             "NODE   PART          STATE                 CODES    SINCE       FAULTY PODS\n"
             "n6     Ascend910-0   ManuallySeparateNPU   <none>   <unknown>   <none>\n");
   EXPECT_TRUE(
-      told.err.starts_with("Warning: ConfigMap mindx-dl-nodeinfo-n6: NodeInfo is not JSON: "))
-      << told.err;
+      reported.err.starts_with("Warning: ConfigMap mindx-dl-nodeinfo-n6: NodeInfo is not JSON: "))
+      << reported.err;
 }
 
 TEST_F(StatusFaults, AHealthyClusterAndOneWithoutMindCluster) {
   EXPECT_EQ(Run().out,
-            "Reported by nobody: there is no ConfigMap of ClusterD, Ascend Device Plugin or "
+            "No fault reports found: there is no ConfigMap of ClusterD, Ascend Device Plugin or "
             "NodeD.\nNo faulty nodes and chips.\n");
   PutReport("mindx-dl", "cluster-info-device-0", "mx-consumer-volcano",
             {{"cluster-info-device-0", ""}});
   EXPECT_EQ(Run().out,
-            "Reported by nobody: there is no ConfigMap of ClusterD, Ascend Device Plugin or "
+            "No fault reports found: there is no ConfigMap of ClusterD, Ascend Device Plugin or "
             "NodeD.\nNo faulty nodes and chips.\n")
       << "an empty part says nothing";
   EXPECT_EQ(Run({"--fault-source", "clusterd"}).out,
-            "Reported by nobody: there is no ConfigMap of ClusterD.\nNo faulty nodes and "
+            "No fault reports found: there is no ConfigMap of ClusterD.\nNo faulty nodes and "
             "chips.\n");
 }
 
@@ -332,15 +334,15 @@ TEST_F(StatusFaults, ReadsTheReportsThatTheWatcherReads) {
 // Without Volcano nobody moves pods.
 TEST(StatusFaultsWithoutVolcano, ShowsNoJobs) {
   FakeApiServer server;
-  const auto told = Cli({"status", "--faults", "--server", server.url()});
-  EXPECT_EQ(told.code, 0) << told.err;
+  const auto reported = Cli({"status", "--faults", "--server", server.url()});
+  EXPECT_EQ(reported.code, 0) << reported.err;
 }
 
 TEST_F(StatusFaults, SaysWhatItMayNotRead) {
   server.Forbid("list", "nodes");
-  const auto told = Run();
-  EXPECT_EQ(told.code, 2);
-  EXPECT_TRUE(told.err.starts_with("error: faults cannot be read: ")) << told.err;
+  const auto reported = Run();
+  EXPECT_EQ(reported.code, 2);
+  EXPECT_TRUE(reported.err.starts_with("error: faults cannot be read: ")) << reported.err;
 }
 
 TEST_F(StatusFaults, IsNotAboutServices) {
