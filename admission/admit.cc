@@ -191,7 +191,7 @@ void ForgiveExisting(const WorkloadView& view, WorkloadView& old_view,
   if (!request.trusts_owners) old_view.controller_injected = false;
   AdmissionRequest nothing = request;
   nothing.object = request.old_object;
-  const auto before = policies::Judge({old_view, &old_view, nothing, config});
+  const auto before = policies::Evaluate({old_view, &old_view, nothing, config});
   verdict.gave_up = verdict.gave_up || before.gave_up;
   MarkExisting({*old_view.object, before.findings}, *view.object, Denying(options),
                verdict.findings);
@@ -215,8 +215,8 @@ void Judge(WorkloadView& view, WorkloadView* old_view, const AdmissionRequest& r
     verdict.children =
         schemas::ChildRowsOf(view, request.objects, view.ns.empty() ? request.ns : view.ns);
   }
-  policies::Judgement judgement = policies::Judge({view, old_view, request, config},
-                                                  options.explain ? &verdict.traces : nullptr);
+  policies::Evaluation judgement = policies::Evaluate({view, old_view, request, config},
+                                                      options.explain ? &verdict.traces : nullptr);
   verdict.gave_up = judgement.gave_up;
   verdict.findings = std::move(judgement.findings);
   verdict.annotations = std::move(judgement.annotations);
@@ -261,7 +261,7 @@ class Created {
 
   bool is_injected() const { return object_.has_value(); }
   std::vector<policies::Finding> Findings() const {
-    return policies::Judge({*object_->view, nullptr, request_, config_}).findings;
+    return policies::Evaluate({*object_->view, nullptr, request_, config_}).findings;
   }
   const Value& root() const { return object_->document->root(); }
 

@@ -61,7 +61,7 @@ class PolicyConfigMaps {
 
 using ConfigReloader = Reloader<schemas::Config, ConfigTexts>;
 
-// Told once about each file that is loaded although it should be written differently: each place
+// Called once for each file that is loaded although it should be written differently: each place
 // as `mindgate config validate` prints it.
 using ConfigWarnings = std::function<void(const std::string&)>;
 

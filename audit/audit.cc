@@ -23,8 +23,8 @@ namespace mindgate::audit {
 namespace {
 
 using what_if::Forecast;
-using what_if::Ground;
 using what_if::Hypothesis;
+using what_if::InitialState;
 using what_if::InstanceForecast;
 using what_if::Outcome;
 using what_if::Pod;
@@ -33,19 +33,20 @@ bool Counts(const Pod& pod) { return pod.npus > 0 && !pod.failed && !pod.leaving
 
 class Supposing {
  public:
-  Supposing(const Ground& ground, const std::function<WorkloadName(const WorkloadName&)>& topmost,
+  Supposing(const InitialState& initial,
+            const std::function<WorkloadName(const WorkloadName&)>& topmost,
             const std::function<void(size_t, size_t)>& step)
-      : ground_(ground), topmost_(topmost), step_(step), forecaster_(ground) {}
+      : initial_(initial), topmost_(topmost), step_(step), forecaster_(initial) {}
 
   std::map<WorkloadName, Losses> Run() {
-    for (const Pod& pod : ground_.inventory.pods) {
+    for (const Pod& pod : initial_.inventory.pods) {
       if (!Counts(pod)) continue;
       Losses& losses = losses_[topmost_({pod.ns, pod.owner})];
       losses.npus += pod.npus;
       ++losses.pods;
       if (!pod.on) ++losses.waiting;
     }
-    const auto nodes = EachNode(ground_.inventory);
+    const auto nodes = EachNode(initial_.inventory);
     const auto cards = Cards();
     const size_t all = nodes.size() + cards.size();
     size_t done = 0;
@@ -68,11 +69,11 @@ class Supposing {
 
   std::vector<what_if::FaultyChip> Cards() const {
     std::vector<what_if::FaultyChip> cards;
-    for (const what_if::Instance& instance : ground_.instances) {
+    for (const what_if::Instance& instance : initial_.instances) {
       for (const size_t at : instance.pods) {
-        const Pod& pod = ground_.inventory.pods[at];
+        const Pod& pod = initial_.inventory.pods[at];
         if (!Counts(pod) || !pod.on || pod.chips.empty()) continue;
-        cards.push_back({ground_.inventory.nodes[*pod.on].name, *pod.chips.begin()});
+        cards.push_back({initial_.inventory.nodes[*pod.on].name, *pod.chips.begin()});
         break;
       }
     }
@@ -92,7 +93,7 @@ class Supposing {
     }
   }
 
-  const Ground& ground_;
+  const InitialState& initial_;
   const std::function<WorkloadName(const WorkloadName&)>& topmost_;
   const std::function<void(size_t, size_t)>& step_;
   what_if::Forecaster forecaster_;
@@ -138,8 +139,8 @@ std::map<WorkloadName, Losses> LossesOf(
     const what_if::ClusterSnapshot& snapshot,
     const std::function<WorkloadName(const WorkloadName&)>& topmost,
     const std::function<void(size_t done, size_t of)>& step) {
-  const Ground ground(snapshot);
-  return Supposing(ground, topmost, step).Run();
+  const InitialState initial(snapshot);
+  return Supposing(initial, topmost, step).Run();
 }
 
 namespace {

@@ -107,17 +107,17 @@ void Changes::SubscribeTo(watcher::PodInformer& pods) const {
                : std::make_shared<const Namespace>(json::TextAt(pod, {"metadata", "namespace"}));
   };
   watcher::PodInformer::Subscription<Namespace> subscription;
-  subscription.wanted = options_.wanted;
+  subscription.enabled = options_.enabled;
   subscription.fields = {{"metadata", "ownerReferences"}};
   subscription.project = project;
-  subscription.left_out = project;  // whose it is stands in its metadata
+  subscription.oversized = project;  // whose it is stands in its metadata
   subscription.changed = [this](const watcher::PodInformer::Ptr<Namespace>& before,
                                 const watcher::PodInformer::Ptr<Namespace>& after) {
     if ((before == nullptr) != (after == nullptr)) {
       options_.changed(before == nullptr ? *after : *before);
     }
   };
-  subscription.became_current = [] {};
+  subscription.on_synced = [] {};
   pods.Subscribe<Namespace>(std::move(subscription));
 }
 
@@ -273,7 +273,7 @@ Controller::Controller(kube::Client& client, watcher::Writer writer, kube::Sleep
       loop_(clock, LoopOptions()),
       changes_(client, sleeper, clock, logger, pods,
                {.ns = options_.ns,
-                .wanted = [this] { return wanted(); },
+                .enabled = [this] { return enabled(); },
                 .changed = [this](const std::string& ns) { loop_.Enqueue({ns}); },
                 .seed = options_.seed}) {}
 
@@ -286,7 +286,7 @@ watcher::ReconcileLoop<NamespaceKey>::Options Controller::LoopOptions() {
           .forget = [this](const NamespaceKey& key) { Forget(key.ns); }};
 }
 
-bool Controller::wanted() const {
+bool Controller::enabled() const {
   const auto config = config_.Get();
   return config != nullptr && config->audit.on;
 }
@@ -375,7 +375,7 @@ void Controller::WarnOfUnread(const std::vector<std::string>& unread) {
 }
 
 void Controller::AddMetrics(std::vector<prometheus::MetricFamily>& families) const {
-  if (!wanted()) return;
+  if (!enabled()) return;
   const MutexLock lock(mutex_);
   metrics_.AddMetrics(families);
 }

@@ -43,7 +43,7 @@ class Changes {
  public:
   struct Options {
     std::string ns{};  // empty: all namespaces
-    std::function<bool()> wanted;
+    std::function<bool()> enabled;
     // A namespace, or what is in none (empty), has changed; from any thread.
     std::function<void(const std::string& ns)> changed;
     uint64_t seed = 1;
@@ -153,7 +153,7 @@ class Controller final : public watcher::Controller {
              const Snapshot<schemas::Config>& config, Options options);
 
   std::string_view name() const override { return "audit"; }
-  bool wanted() const override;
+  bool enabled() const override;
   void Run(const std::stop_token& stop) override;
   void EnqueueAll() override;
   std::string unready() const override { return ""; }

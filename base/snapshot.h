@@ -60,7 +60,7 @@ class Reloader {
  public:
   using Read = std::function<Result<Source>()>;
   using Make = std::function<Result<std::shared_ptr<const T>>(const Source&)>;
-  // Told about each swap, and about each failure that is not the same as the one before. For logs.
+  // Called at each swap, and at each failure that is not the same as the one before. For logs.
   using Report = std::function<void(const ReloadStatus&)>;
 
   // `clock` and `target` must outlive it.

@@ -4,7 +4,7 @@
 
 namespace mindgate {
 
-// What tells one build from another.
+// What distinguishes one build from another.
 struct Build {
   std::string version;       // as in CHANGELOG.md
   std::string commit;        // 12 digits, with "+changes" where files differ from it; or "unknown"

@@ -31,8 +31,8 @@ enum class KeyKind {
 };
 
 // A self-signed authority of our own making: ECDSA P-256, may sign leaves only. Its name ends with
-// the time it was made ("mindgate-ca@1767225600"), so that people tell two that overlap apart;
-// clients tell even namesakes apart by their key identifiers.
+// the time it was made ("mindgate-ca@1767225600"), so that people can distinguish two that overlap;
+// clients distinguish even namesakes by their key identifiers.
 Result<Identity> CreateAuthority(Time now, std::chrono::seconds life = kAuthorityLife);
 
 struct LeafRequest {

@@ -193,7 +193,7 @@ Result<KeyPtr> ReadKey(std::string_view text) {
   KeyPtr key(PEM_read_bio_PrivateKey(bio.get(), nullptr, NoPassphrase, nullptr));
   ERR_clear_error();
   if (key != nullptr) return key;
-  // OpenSSL's reasons do not tell these apart.
+  // OpenSSL's reasons do not distinguish these.
   if (text.find("BEGIN ENCRYPTED PRIVATE KEY") != std::string_view::npos ||
       text.find("Proc-Type: 4,ENCRYPTED") != std::string_view::npos) {
     return Fail(ErrorCode::kInvalidArgument,

@@ -79,7 +79,7 @@ KeyPtr ReadKeyReported(std::string_view text, const Reporter& report) {
   return nullptr;
 }
 
-// Curves that Go, and so the API server, speaks. Ed25519 is not a curve in this sense.
+// Curves that Go, and so the API server, supports. Ed25519 is not a curve in this sense.
 bool IsKnownCurve(const std::string& key) {
   return !key.starts_with("ECDSA ") || key == "ECDSA P-256" || key == "ECDSA P-384" ||
          key == "ECDSA P-521";

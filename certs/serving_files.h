@@ -89,7 +89,7 @@ struct TlsSources {
 // Safe from many threads; connections are not touched.
 class TlsReloader {
  public:
-  // Told about each swap of `what` ("serving certificate", "client CA") and each new failure.
+  // Called at each swap of `what` ("serving certificate", "client CA") and at each new failure.
   using Report = std::function<void(const char* what, const ReloadStatus& status)>;
 
   // `clock` and `target` must outlive it.

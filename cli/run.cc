@@ -15,7 +15,7 @@ namespace {
 // kustomize and kpt run a function without arguments, in a container or not: what they support in
 // config.kubernetes.io/function is an image or a path, and no arguments (kustomize:
 // kyaml/fn/runtime/runtimeutil/functiontypes.go). An open pipe that stays silent is waited for:
-// only a time limit could tell it from a container whose ResourceList is late.
+// only a time limit could distinguish it from a container whose ResourceList is late.
 bool IsRunAsFunction(const std::vector<std::string>& arguments, Streams& io) {
   return arguments.empty() && !io.in_is_terminal &&
          io.in.peek() != std::istream::traits_type::eof();

@@ -51,7 +51,7 @@ Hold::Taken Hold::Take(std::chrono::seconds limit,
                        const std::function<void(const Taken& other)>& waits,
                        const std::stop_token& stop) {
   const Clock::Instant deadline = clock_.Now() + limit;
-  bool told = false;
+  bool reported = false;
   while (true) {
     Taken taken = TakeOnce(stop);
     // The other one released it between two of our requests.
@@ -60,8 +60,8 @@ Hold::Taken Hold::Take(std::chrono::seconds limit,
       taken = TakeOnce(stop);
     }
     if (taken.how != Taken::How::kByAnother || clock_.Now() >= deadline) return taken;
-    if (!told) waits(taken);
-    told = true;
+    if (!reported) waits(taken);
+    reported = true;
     if (!sleeper_.Sleep(kPause, stop)) return {.how = Taken::How::kStopped};
   }
 }
@@ -168,7 +168,7 @@ class Executor {
         options_(options),
         progress_(progress),
         stop_(stop),
-        patience_(sleeper, clock, options.timeout, progress, stop, options.hold) {
+        retry_(sleeper, clock, options.timeout, progress, stop, options.hold) {
     for (const PlannedObject& planned : plan.objects) {
       if (planned.action != Action::kNone) result_.left.push_back(planned.Title());
     }
@@ -216,7 +216,7 @@ class Executor {
 
   // Nothing is written without the hold.
   Step CheckHold() {
-    std::string lost = patience_.Lost();
+    std::string lost = retry_.Lost();
     if (lost.empty()) return std::nullopt;
     return Failure{Outcome::kFailed, std::move(lost)};
   }
@@ -228,7 +228,7 @@ class Executor {
   }
 
   kube::Answer<Json> Send(const PlannedObject& planned, const Json& object) {
-    return patience_.RetryWrite([&] {
+    return retry_.RetryWrite([&] {
       return client_.Apply(ResourceOf(object), planned.rendered.Namespace(),
                            planned.rendered.Name(), object, options_.force,
                            {.field_manager = kFieldManager}, {}, stop_);
@@ -239,7 +239,7 @@ class Executor {
   kube::Answer<Json> SendSeeded(const PlannedObject& planned) {
     const RenderedObject& rendered = planned.rendered;
     for (int left = kSeedTries;; --left) {
-      const auto live = patience_.RetryWrite([&] {
+      const auto live = retry_.RetryWrite([&] {
         return Look(client_, ResourceOf(rendered.object), rendered.Namespace(), rendered.Name(),
                     stop_);
       });
@@ -320,7 +320,7 @@ class Executor {
     kube::DeleteOptions options;
     options.preconditions.uid = UidOf(object);
     options.propagation = PropagationOf(object);
-    const auto deleted = patience_.RetryWrite([&] {
+    const auto deleted = retry_.RetryWrite([&] {
       return client_.Delete(ResourceOf(object), NamespaceOf(object), NameOf(object), options,
                             stop_);
     });
@@ -351,7 +351,7 @@ class Executor {
   }
 
   Step AwaitGone(const Json& object) {
-    return patience_.Await(TitleOf(object), "was not gone", [&]() -> kube::Answer<bool> {
+    return retry_.Await(TitleOf(object), "was not gone", [&]() -> kube::Answer<bool> {
       const auto live =
           Look(client_, ResourceOf(object), NamespaceOf(object), NameOf(object), stop_);
       if (!live) return tl::unexpected(live.error());
@@ -360,14 +360,14 @@ class Executor {
   }
 
   Step AwaitDeployment(const PlannedObject& planned) {
-    bool told = false;
-    return patience_.Await(planned.Title(), "was not ready", [&]() -> kube::Answer<bool> {
+    bool reported = false;
+    return retry_.Await(planned.Title(), "was not ready", [&]() -> kube::Answer<bool> {
       const auto live = Look(client_, kube::resources::kDeployments, planned.rendered.Namespace(),
                              planned.rendered.Name(), stop_);
       if (!live) return tl::unexpected(live.error());
       if (live->is_object() && IsAvailable(*live)) return true;
-      if (!told) progress_.step("waiting for " + planned.Title());
-      told = true;
+      if (!reported) progress_.step("waiting for " + planned.Title());
+      reported = true;
       return false;
     });
   }
@@ -410,7 +410,7 @@ class Executor {
   Step AwaitHealth() {
     std::string last;
     std::string loss;
-    Step step = patience_.Await("the application", "was not healthy", [&]() -> kube::Answer<bool> {
+    Step step = retry_.Await("the application", "was not healthy", [&]() -> kube::Answer<bool> {
       // Their controllers report on the objects themselves, so these are read each time.
       const auto objects =
           FindObjects(client_, application_.ns, application_.name, stop_, application_.framework());
@@ -432,7 +432,7 @@ class Executor {
 
   // Has time of its own, and goes on when the user has stopped all else.
   void RollBack() {
-    if (!patience_.Lost().empty()) {
+    if (!retry_.Lost().empty()) {
       // Whoever took over has read what is there, and counts on it.
       for (const Done& done : done_) {
         if (!done.quiet) result_.not_undone.push_back(done.Title());
@@ -440,8 +440,8 @@ class Executor {
       return;
     }
     progress_.step("rolling back");
-    RetryPolicy patience(sleeper_, clock_, kUndoTime, progress_, {}, options_.hold);
-    result_.not_undone = Undo(client_, patience, progress_, application_.name, done_);
+    RetryPolicy retry(sleeper_, clock_, kUndoTime, progress_, {}, options_.hold);
+    result_.not_undone = Undo(client_, retry, progress_, application_.name, done_);
     result_.rolled_back = result_.not_undone.empty();
   }
 
@@ -453,7 +453,7 @@ class Executor {
   const ApplyOptions& options_;
   const Progress& progress_;
   const std::stop_token stop_;
-  RetryPolicy patience_;
+  RetryPolicy retry_;
   ApplyResult result_;
   std::vector<Done> done_;
   std::map<std::string, std::string> uids_;  // of all that the application is made of, by title

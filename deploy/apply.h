@@ -90,7 +90,7 @@ struct ApplyOptions {
   std::function<void()> settled = {};
 };
 
-// Told while things happen.
+// Called while things happen.
 struct Progress {
   std::function<void(const std::string& line)> step;  // "Service chat-mf-store created"
   // What is being waited for; called again and again.
@@ -109,8 +109,8 @@ struct ApplyResult {
   std::vector<std::string> left = {};   // titles of those that were still to be
 };
 
-// Carries out a plan without obstacles: phase by phase, with server-side apply. What it is told to
-// wait for is looked at every `kPollTime`. A second run with the same configuration writes nothing,
+// Carries out a plan without obstacles: phase by phase, with server-side apply. What it has to
+// wait for is checked every `kPollTime`. A second run with the same configuration writes nothing,
 // and one after an interruption goes on where the first ended.
 ApplyResult CarryOut(kube::Client& client, kube::Sleeper& sleeper, const Clock& clock,
                      const Application& application, const Plan& plan, const ApplyOptions& options,
@@ -162,7 +162,7 @@ class RetryPolicy {
       auto answer = call();
       if (answer) return Seen(std::move(answer));
       if (!IsUnavailable(answer.error()) || IsOver()) return answer;
-      Tell(answer.error());
+      Report(answer.error());
       if (!sleeper_.Sleep(kPollTime, stop_)) return answer;
       if (!Lost().empty()) return answer;
     }
@@ -171,18 +171,18 @@ class RetryPolicy {
   // Calls `look`, a kube::Answer<bool>, until it gives true, a fault that stays, or the time is
   // over: "Deployment chat-mf-store was not ready within 600 s".
   template <typename Look>
-  Step Await(const std::string& subject, const std::string& complaint, Look look) {
+  Step Await(const std::string& subject, const std::string& problem, Look look) {
     while (true) {
       const kube::Answer<bool> done = Seen(look());
       if (done && *done) return std::nullopt;
       if (!done && !IsTransient(done.error())) return FailureOf(subject, done.error());
       if (IsOver()) {
         std::string message =
-            subject + " " + complaint + " within " + std::to_string(limit_.count()) + " s";
+            subject + " " + problem + " within " + std::to_string(limit_.count()) + " s";
         if (!done) message += "; " + done.error().message;
         return Failure{Outcome::kTimedOut, std::move(message)};
       }
-      if (!done) Tell(done.error());
+      if (!done) Report(done.error());
       if (!sleeper_.Sleep(kPollTime, stop_)) return Interrupted();
       if (const std::string lost = Lost(); !lost.empty()) return Failure{Outcome::kFailed, lost};
     }
@@ -218,13 +218,13 @@ class RetryPolicy {
 
   template <typename Answer>
   Answer Seen(Answer answer) {
-    if (answer) told_ = false;
+    if (answer) reported_ = false;
     return answer;
   }
   // Once each time that the server goes away.
-  void Tell(const kube::Fault& fault) {
-    if (!told_) progress_.step("trying again: " + fault.message);
-    told_ = true;
+  void Report(const kube::Fault& fault) {
+    if (!reported_) progress_.step("trying again: " + fault.message);
+    reported_ = true;
   }
   bool IsOver() const { return clock_.Now() >= deadline_; }
 
@@ -235,7 +235,7 @@ class RetryPolicy {
   const std::stop_token stop_;
   Hold* const hold_;
   const Clock::Instant deadline_;
-  bool told_ = false;
+  bool reported_ = false;
 };
 
 }  // namespace mindgate::deploy

@@ -37,32 +37,32 @@ bool CheckedApplication::denied() const {
 }
 
 CheckedApplication Check(const Configuration& configuration, std::vector<RenderedObject> objects,
-                         const schemas::Config& config, const ClusterContext& surroundings,
+                         const schemas::Config& config, const ClusterContext& cluster_context,
                          Time now) {
   std::deque<json::Document> documents;
-  for (const Json& object : surroundings.objects) documents.emplace_back(object);
+  for (const Json& object : cluster_context.objects) documents.emplace_back(object);
   for (const RenderedObject& each : objects) documents.emplace_back(each.object);
   std::vector<schemas::KnownObjects::Known> known;
   for (const json::Document& document : documents) known.push_back({&document.root()});
   const schemas::KnownObjects all(known, "");
   const schemas::KnownObjects::Lookup lookup(all, nullptr);
   CheckedApplication checked;
-  std::set<std::string> told;
+  std::set<std::string> reported;
   for (size_t i = 0; i < objects.size(); ++i) {
     RenderedObject& each = objects[i];
     for (const Override& replaced : each.overrides) {
-      if (!told.insert(replaced.written).second) continue;  // several objects, one setting
-      checked.overrides.Add({configuration.positions.At(replaced.written),
-                             json::FieldPath(configuration.document, replaced.written),
-                             "warning: " + Quote(replaced.key) + " replaces " +
-                                 Quote(replaced.instead_of) + ", which mindgate writes",
-                             "remove it, unless it is on purpose"});
+      if (!reported.insert(replaced.written).second) continue;  // several objects, one setting
+      checked.override_warnings.Add({configuration.positions.At(replaced.written),
+                                     json::FieldPath(configuration.document, replaced.written),
+                                     "warning: " + Quote(replaced.key) + " replaces " +
+                                         Quote(replaced.instead_of) + ", which mindgate writes",
+                                     "remove it, unless it is on purpose"});
     }
     const json::Document document(each.object);
     schemas::AdmissionRequest request;
     request.object = &document.root();
     request.ns = each.Namespace();
-    request.namespace_labels = surroundings.namespace_labels;
+    request.namespace_labels = cluster_context.namespace_labels;
     request.objects = &lookup;
     request.now = now;
     admission::Verdict verdict = admission::Admit(request, config);
@@ -200,7 +200,7 @@ schemas::FunctionAnswer RunFunction(schemas::ResourceList list, const schemas::C
     return std::move(list).Answer(std::move(items));
   }
   const CheckedApplication checked = Check(*read, Render(read->application), config, {}, now);
-  for (const json::Issues* issues : {&read->warnings, &checked.overrides}) {
+  for (const json::Issues* issues : {&read->warnings, &checked.override_warnings}) {
     for (const json::Issue& issue : issues->items()) {
       ReportIssue(list, FunctionSeverity::kWarning, issue);
     }

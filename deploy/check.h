@@ -28,7 +28,7 @@ struct CheckFinding {
 struct CheckedApplication {
   std::vector<RenderedObject> objects;  // after mutation
   std::vector<CheckFinding> findings;   // those of mode audit as well
-  json::Issues overrides;               // warnings: settings that replace those of mindgate
+  json::Issues override_warnings;       // warnings: settings that replace those of mindgate
 
   bool denied() const;
 };
@@ -42,7 +42,7 @@ struct ClusterContext {
 // Mutates and judges the objects, which know of each other, as objects that are being created: what
 // is sent depends on the configuration alone, so that deploying twice changes nothing.
 CheckedApplication Check(const Configuration& configuration, std::vector<RenderedObject> objects,
-                         const schemas::Config& config, const ClusterContext& surroundings,
+                         const schemas::Config& config, const ClusterContext& cluster_context,
                          Time now);
 
 // "StormService chat: MG067 misspelled-key: spec...: message", with place and hint.

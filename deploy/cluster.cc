@@ -143,8 +143,8 @@ bool IsOurs(const Json& object, const std::string& app) {
   if (IsAppliedByUs(object)) return true;
   const std::string written = Annotation(object, kApplication);
   const std::string ns = NamespaceOf(object);
-  const bool says_so = ns.empty() ? written.ends_with("/" + app) : written == ns + "/" + app;
-  return says_so && !HasController(object);
+  const bool is_named = ns.empty() ? written.ends_with("/" + app) : written == ns + "/" + app;
+  return is_named && !HasController(object);
 }
 
 std::optional<Framework> AppObjects::framework() const {
@@ -282,7 +282,7 @@ bool ApplicationOwnership::Has(const std::string& uid, const std::string& kind,
 }
 
 void AddWorkloads(kube::Client& client, const std::string& ns, const std::string& selector,
-                  const std::stop_token& stop, ApplicationOwnership& kinship) {
+                  const std::stop_token& stop, ApplicationOwnership& ownership) {
   for (const kube::Resource& resource :
        {kube::resources::kDeployments, kube::resources::kReplicaSets, resources::kStatefulSets,
         resources::kLeaderWorkerSets, kube::resources::kRoleSets, resources::kPodSets}) {
@@ -291,27 +291,27 @@ void AddWorkloads(kube::Client& client, const std::string& ns, const std::string
     if (!objects) continue;
     for (Json object : *objects) {
       object["kind"] = resource.kind;  // lists leave it out
-      kinship.Add(object);
+      ownership.Add(object);
     }
   }
 }
 
 kube::Answer<std::vector<Json>> PodGroupsOf(kube::Client& client, const std::string& ns,
-                                            const ApplicationOwnership& kinship,
+                                            const ApplicationOwnership& ownership,
                                             const std::stop_token& stop) {
   auto groups = client.ListObjects(kube::resources::kPodGroups, ns, {}, nullptr, stop);
-  std::vector<Json> kin;
+  std::vector<Json> owned;
   if (!groups) {
     const Reason reason = groups.error().reason;
-    if (reason == Reason::kNotFound || reason == Reason::kForbidden) return kin;
+    if (reason == Reason::kNotFound || reason == Reason::kForbidden) return owned;
     return tl::unexpected(groups.error());
   }
   for (Json& group : *groups) {
-    if (!kinship.HasPodGroup(group)) continue;
+    if (!ownership.HasPodGroup(group)) continue;
     group["kind"] = "PodGroup";
-    kin.push_back(std::move(group));
+    owned.push_back(std::move(group));
   }
-  return kin;
+  return owned;
 }
 
 }  // namespace mindgate::deploy

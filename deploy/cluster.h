@@ -102,7 +102,7 @@ std::string PodSelector(Framework framework, const std::string& app);
 // The component of such a pod: "engine", "prefill", "controller".
 std::string ComponentOf(Framework framework, const std::string& app, const Json& pod);
 
-// Tells which PodGroups and Events are about an application. Labels do not: of the PodGroups only
+// Finds which PodGroups and Events are about an application. Labels do not: of the PodGroups only
 // those of Ascend Operator carry the labels of their job. Volcano's controller names a PodGroup
 // after the owner of the pods, LeaderWorkerSet after a group, and both, as AIBrix, make that owner
 // its owner (volcano: pkg/controllers/podgroup/pg_controller_handler.go, lws:
@@ -127,12 +127,12 @@ class ApplicationOwnership {
 // its pods. It is what is left to ask when there are no pods, because a quota refuses them. What
 // may not be listed is left out.
 void AddWorkloads(kube::Client& client, const std::string& ns, const std::string& selector,
-                  const std::stop_token& stop, ApplicationOwnership& kinship);
+                  const std::stop_token& stop, ApplicationOwnership& ownership);
 
 // Those PodGroups of the namespace that are kin, with their kind. None where they are not served or
 // may not be listed.
 kube::Answer<std::vector<Json>> PodGroupsOf(kube::Client& client, const std::string& ns,
-                                            const ApplicationOwnership& kinship,
+                                            const ApplicationOwnership& ownership,
                                             const std::stop_token& stop);
 
 }  // namespace mindgate::deploy

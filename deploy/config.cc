@@ -380,10 +380,10 @@ void CheckDerivedNames(const Application& application, schemas::Reading& reading
 
 // What is only found out when the objects are there; several objects may have one fault.
 void CheckRendered(const Application& application, schemas::Reading& reading) {
-  std::set<std::pair<std::string, std::string>> told;
+  std::set<std::pair<std::string, std::string>> reported;
   for (const RenderedObject& rendered : Render(application)) {
     for (const RenderFault& fault : rendered.faults) {
-      if (!told.emplace(fault.written, fault.message).second) continue;
+      if (!reported.emplace(fault.written, fault.message).second) continue;
       reading.Fault(fault.written, fault.message, fault.hint);
     }
   }

@@ -207,7 +207,7 @@ const Json* LeavingOf(const AppObjects& objects, const std::string& app) {
 // The store that the first deployment of an OME application waits for; null pointer when it waits
 // for none. The InferenceService is made once the store is available, and owns it from then on: a
 // store that is available or has an owner is what is left of an application.
-const Json* AwaitedStore(const AppObjects& objects) {
+const Json* StoreToWaitFor(const AppObjects& objects) {
   for (const Json& object : objects.objects) {
     if (KindOf(object) != "Deployment" || IsLeaving(object) || !IsAppliedByUs(object)) continue;
     if (ListAt(object, {"metadata", "ownerReferences"}).empty() && !IsAvailable(object)) {
@@ -230,7 +230,7 @@ std::string UnseenOf(const AppObjects& objects) {
 // What the objects say, before a look at the pods; each is empty when there is nothing of it.
 struct Outlook {
   std::string missing;
-  std::string awaited;  // what `missing` is made after
+  std::string store;  // what `missing` is made after
   std::string unseen;
   std::string leaving;     // "StormService chat is being deleted"
   bool is_ending = false;  // and the application with it
@@ -238,7 +238,7 @@ struct Outlook {
 
 Outlook OutlookOf(const AppObjects& objects, const std::string& app, Framework framework) {
   Outlook outlook{.missing = MissingOf(objects, app, framework),
-                  .awaited = "",
+                  .store = "",
                   .unseen = UnseenOf(objects),
                   .leaving = ""};
   if (const Json* leaving = LeavingOf(objects, app)) {
@@ -246,19 +246,19 @@ Outlook OutlookOf(const AppObjects& objects, const std::string& app, Framework f
     // The rest of an application whose main object is gone already goes with it.
     outlook.is_ending = IsMain(*leaving, app) || !outlook.missing.empty();
   }
-  const Json* store = outlook.missing.empty() ? nullptr : AwaitedStore(objects);
-  if (store != nullptr) outlook.awaited = TitleOf(*store);
+  const Json* store = outlook.missing.empty() ? nullptr : StoreToWaitFor(objects);
+  if (store != nullptr) outlook.store = TitleOf(*store);
   return outlook;
 }
 
 void Judge(const Outlook& outlook, Health& health) {
-  const auto& [missing, awaited, unseen, leaving, is_ending] = outlook;
+  const auto& [missing, store, unseen, leaving, is_ending] = outlook;
   if (is_ending) {
     health.verdict = Verdict::kDeleting;
     health.why = leaving;
     return;
   }
-  if (!missing.empty() && awaited.empty()) {
+  if (!missing.empty() && store.empty()) {
     health.verdict = Verdict::kFailed;
     health.why = missing + " does not exist: deploy the application again, or delete the rest";
     return;
@@ -275,7 +275,7 @@ void Judge(const Outlook& outlook, Health& health) {
   }
   if (wrong == nullptr && !missing.empty()) {
     health.verdict = Verdict::kProgressing;
-    health.why = "waiting for " + awaited + ": " + missing +
+    health.why = "waiting for " + store + ": " + missing +
                  " is made when it is ready, unless its deployment has ended";
     return;
   }
@@ -440,23 +440,24 @@ namespace {
 
 constexpr size_t kMaxEventsOfEach = 10;
 
-ApplicationOwnership KinOf(kube::Client& client, const std::string& ns, const std::string& app,
-                           const AppObjects& objects, const std::stop_token& stop) {
-  ApplicationOwnership kinship;
-  for (const Json& object : objects.objects) kinship.Add(object);
+ApplicationOwnership OwnershipOf(kube::Client& client, const std::string& ns,
+                                 const std::string& app, const AppObjects& objects,
+                                 const std::stop_token& stop) {
+  ApplicationOwnership ownership;
+  for (const Json& object : objects.objects) ownership.Add(object);
   const std::string selector = PodSelector(objects.framework().value_or(Framework::kOme), app);
-  AddWorkloads(client, ns, selector, stop, kinship);
+  AddWorkloads(client, ns, selector, stop, ownership);
   if (auto pods = client.ListObjects(kube::resources::kPods, ns, {.label_selector = selector},
                                      nullptr, stop)) {
     for (Json& pod : *pods) {
       pod["kind"] = "Pod";  // lists leave it out
-      kinship.Add(pod);
+      ownership.Add(pod);
     }
   }
-  if (const auto groups = PodGroupsOf(client, ns, kinship, stop)) {
-    for (const Json& group : *groups) kinship.AddPodGroup(group);
+  if (const auto groups = PodGroupsOf(client, ns, ownership, stop)) {
+    for (const Json& group : *groups) ownership.AddPodGroup(group);
   }
-  return kinship;
+  return ownership;
 }
 
 void KeepNewest(std::vector<EventState>& events) {
@@ -479,11 +480,11 @@ std::vector<EventState> EventsOf(kube::Client& client, const std::string& ns,
   std::vector<EventState> events;
   const auto listed = client.ListObjects(kube::resources::kEvents, ns, {}, nullptr, stop);
   if (!listed || listed->empty()) return events;
-  const ApplicationOwnership kinship = KinOf(client, ns, app, objects, stop);
+  const ApplicationOwnership ownership = OwnershipOf(client, ns, app, objects, stop);
   for (const Json& event : *listed) {
     const std::string kind = json::TextAt(event, {"regarding", "kind"});
     const std::string name = json::TextAt(event, {"regarding", "name"});
-    if (!kinship.Has(json::TextAt(event, {"regarding", "uid"}), kind, name)) continue;
+    if (!ownership.Has(json::TextAt(event, {"regarding", "uid"}), kind, name)) continue;
     events.push_back({.time = kube::LastTimeOf(event),
                       .type = json::TextAt(event, {"type"}),
                       .reason = json::TextAt(event, {"reason"}),

@@ -337,7 +337,7 @@ RenderedObject InferenceServiceOf(const Application& application, const OmeServi
   return rendered;
 }
 
-// The store listens on a port and speaks no HTTP.
+// The store listens on a port and serves no HTTP.
 Json ProbeOf(const ProbeSettings& settings, int64_t port) {
   return {{"tcpSocket", {{"port", settings.port.value_or(port)}}},
           {"initialDelaySeconds", settings.initial_delay_seconds},

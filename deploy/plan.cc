@@ -106,7 +106,7 @@ class Planner {
     options.dry_run = true;
     const auto tried =
         client_.Delete(ResourceOf(live), NamespaceOf(live), NameOf(live), options, stop_);
-    // What is gone, or another one by now, is looked at when it is deleted.
+    // What is gone, or another one by now, is checked when it is deleted.
     if (tried || tried.error().reason == Reason::kNotFound ||
         tried.error().reason == Reason::kConflict) {
       return std::nullopt;

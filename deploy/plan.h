@@ -93,17 +93,17 @@ Json DesiredOf(const RenderedObject& rendered, const Json& live, const Json& roo
 
 // What the cluster says before anything is written to it.
 struct Preflight {
-  std::vector<Problem> blockers;  // all at once
-  std::vector<Problem> notes;     // what may become one, and what could not be found out
-  ClusterContext surroundings;    // for Check
-  bool outgrows_cluster = false;  // the nodes are too few even when they are empty
+  std::vector<Problem> blockers;   // all at once
+  std::vector<Problem> notes;      // what may become one, and what could not be found out
+  ClusterContext cluster_context;  // for Check
+  bool outgrows_cluster = false;   // the nodes are too few even when they are empty
 };
 
 // Looks for what the application needs: the kinds of its objects, the namespace, the model, a
 // runtime of the right shape, ConfigMaps, NPUs on nodes that may be chosen, and quota. What the
 // user may not read is a note. Writes nothing.
-kube::Answer<Preflight> LookAhead(kube::Client& client, const Application& application,
-                                  const std::vector<RenderedObject>& objects,
-                                  const std::stop_token& stop);
+kube::Answer<Preflight> RunPreflight(kube::Client& client, const Application& application,
+                                     const std::vector<RenderedObject>& objects,
+                                     const std::stop_token& stop);
 
 }  // namespace mindgate::deploy

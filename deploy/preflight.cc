@@ -143,7 +143,7 @@ class Scout {
     }
     if (const Json* labels = json::FindPath(ns, {"metadata", "labels"})) {
       for (const auto& [key, value] : labels->items()) {
-        if (value.is_string()) found_.surroundings.namespace_labels[key] = value;
+        if (value.is_string()) found_.cluster_context.namespace_labels[key] = value;
       }
     }
   }
@@ -195,7 +195,7 @@ class Scout {
     if (service.router && json::FindPath(runtime, {"spec", "routerConfig"}) == nullptr) {
       Note("runtime " + name + " has no routerConfig: the router has no command but the image's");
     }
-    found_.surroundings.objects.push_back(std::move(runtime));
+    found_.cluster_context.objects.push_back(std::move(runtime));
   }
 
   // OME merges the two: a runner beside leader and worker is lost.
@@ -243,9 +243,9 @@ class Scout {
                                                need.npu_resource));
         }
       }
-      Tell(need, selected, largest);
+      Report(need, selected, largest);
     }
-    if (found_.blockers.size() == blockers) TellOfRoom(needs, *nodes);
+    if (found_.blockers.size() == blockers) ReportRoom(needs, *nodes);
   }
 
   static bool IsOpen(const Json& node) {
@@ -255,7 +255,7 @@ class Scout {
   }
 
   // The pods of all roles on empty nodes: the largest first, and of those with a choice last.
-  void TellOfRoom(std::vector<RoleNeeds> needs, const std::vector<Json>& nodes) {
+  void ReportRoom(std::vector<RoleNeeds> needs, const std::vector<Json>& nodes) {
     std::stable_sort(needs.begin(), needs.end(), [](const RoleNeeds& a, const RoleNeeds& b) {
       return std::pair(a.node_selector.size(), a.npus_per_pod) >
              std::pair(b.node_selector.size(), b.npus_per_pod);
@@ -287,7 +287,7 @@ class Scout {
          "the others stay Pending until there are more nodes");
   }
 
-  void Tell(const RoleNeeds& need, bool selected, int64_t largest) {
+  void Report(const RoleNeeds& need, bool selected, int64_t largest) {
     const std::string where = "node" + SelectorText(need.node_selector);
     if (!selected) {
       Block("no " + where + " exists, which " + need.role + " asks for",
@@ -330,9 +330,9 @@ class Scout {
 
 }  // namespace
 
-kube::Answer<Preflight> LookAhead(kube::Client& client, const Application& application,
-                                  const std::vector<RenderedObject>& objects,
-                                  const std::stop_token& stop) {
+kube::Answer<Preflight> RunPreflight(kube::Client& client, const Application& application,
+                                     const std::vector<RenderedObject>& objects,
+                                     const std::stop_token& stop) {
   return Scout(client, application, objects, stop).Run();
 }
 

@@ -38,14 +38,14 @@ class Remover {
         options_(options),
         progress_(progress),
         stop_(stop),
-        patience_(sleeper, clock, options.timeout, progress, stop, options.hold) {
+        retry_(sleeper, clock, options.timeout, progress, stop, options.hold) {
     for (const Json& object : plan.objects) result_.left.push_back(TitleOf(object));
   }
 
   ApplyResult Run() {
     const bool waits = options_.wait && !options_.dry_run;
-    // Before anything goes: what owned a pod tells its PodGroup when the pod is gone.
-    for (const Json& object : plan_.objects) kinship_.Add(object);
+    // Before anything goes: what owned a pod names its PodGroup when the pod is gone.
+    for (const Json& object : plan_.objects) ownership_.Add(object);
     if (waits && !Pods()) return result_;
     for (const Json& object : plan_.kept) {
       if (!Release(object)) return result_;
@@ -75,8 +75,8 @@ class Remover {
   bool Release(const Json& object) {
     if (json::FindPath(object, {"metadata", "ownerReferences"}) == nullptr) return true;
     const Json patch = {{"metadata", {{"ownerReferences", nullptr}}}};
-    if (std::string lost = patience_.Lost(); !lost.empty()) return Fail(Outcome::kFailed, lost);
-    const auto patched = patience_.RetryWrite([&] {
+    if (std::string lost = retry_.Lost(); !lost.empty()) return Fail(Outcome::kFailed, lost);
+    const auto patched = retry_.RetryWrite([&] {
       return client_.MergePatch(ResourceOf(object), ns_, NameOf(object), patch,
                                 {.dry_run = options_.dry_run, .field_manager = kFieldManager}, {},
                                 stop_);
@@ -91,8 +91,8 @@ class Remover {
     options.preconditions.uid = UidOf(object);
     options.propagation = PropagationOf(object);
     options.dry_run = options_.dry_run;
-    if (std::string lost = patience_.Lost(); !lost.empty()) return Fail(Outcome::kFailed, lost);
-    const auto deleted = patience_.RetryWrite([&] {
+    if (std::string lost = retry_.Lost(); !lost.empty()) return Fail(Outcome::kFailed, lost);
+    const auto deleted = retry_.RetryWrite([&] {
       return client_.Delete(ResourceOf(object), NamespaceOf(object), NameOf(object), options,
                             stop_);
     });
@@ -119,7 +119,7 @@ class Remover {
     const auto pods = Pods();
     if (!pods) return std::nullopt;
     for (const Json& pod : *pods) left.push_back(WithFinalizers(pod));
-    const auto groups = PodGroupsOf(client_, ns_, kinship_, stop_);
+    const auto groups = PodGroupsOf(client_, ns_, ownership_, stop_);
     if (!groups) return Unknown(groups.error());
     for (const Json& group : *groups) {
       // Nobody deletes one that a user made and named in the annotation of pods.
@@ -146,7 +146,7 @@ class Remover {
         if (!plan_.kept.empty() && Label(pod, kComponent) == kStoreComponent) continue;
         if (gone && !IsLeaving(pod)) continue;
         pod["kind"] = "Pod";
-        kinship_.Add(pod);
+        ownership_.Add(pod);
         pods.push_back(std::move(pod));
       }
     }
@@ -162,7 +162,7 @@ class Remover {
 
   void Await() {
     const Clock::Instant deadline = clock_.Now() + options_.timeout;
-    bool told = false;
+    bool reported = false;
     while (true) {
       const auto left = Left();
       // An API server that restarts ends no waiting.
@@ -173,8 +173,8 @@ class Remover {
       } else if (left->empty()) {
         return;
       } else {
-        if (!told) progress_.step("waiting for " + Listed(*left));
-        told = true;
+        if (!reported) progress_.step("waiting for " + Listed(*left));
+        reported = true;
         if (clock_.Now() >= deadline) {
           Fail(Outcome::kTimedOut, "not gone within " + std::to_string(options_.timeout.count()) +
                                        " s: " + Listed(*left));
@@ -197,10 +197,10 @@ class Remover {
   const RemoveOptions& options_;
   const Progress& progress_;
   const std::stop_token stop_;
-  RetryPolicy patience_;
+  RetryPolicy retry_;
   ApplyResult result_;
   bool passes_ = false;  // what hinders may be over soon
-  ApplicationOwnership kinship_;
+  ApplicationOwnership ownership_;
 };
 
 // The store and its Service.

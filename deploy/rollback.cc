@@ -151,9 +151,9 @@ constexpr int kUndoTries = 10;
 
 class Undoer {
  public:
-  Undoer(kube::Client& client, RetryPolicy& patience, const Progress& progress,
-         const std::string& app, const std::vector<Done>& done)
-      : client_(client), patience_(patience), progress_(progress), app_(app), done_(done) {}
+  Undoer(kube::Client& client, RetryPolicy& retry, const Progress& progress, const std::string& app,
+         const std::vector<Done>& done)
+      : client_(client), retry_(retry), progress_(progress), app_(app), done_(done) {}
 
   std::vector<std::string> Run() {
     for (const Done& done : done_) {
@@ -186,17 +186,16 @@ class Undoer {
   }
 
   kube::Answer<Json> Live(const Json& object) {
-    return patience_.RetryWrite([&] {
-      return Look(client_, ResourceOf(object), NamespaceOf(object), NameOf(object),
-                  patience_.stop());
+    return retry_.RetryWrite([&] {
+      return Look(client_, ResourceOf(object), NamespaceOf(object), NameOf(object), retry_.stop());
     });
   }
 
   // Force: nobody else has a claim to what stood there before.
   kube::Answer<Json> Apply(const Json& object) {
-    return patience_.RetryWrite([&] {
+    return retry_.RetryWrite([&] {
       return client_.Apply(ResourceOf(object), NamespaceOf(object), NameOf(object), object,
-                           /*force=*/true, {.field_manager = kFieldManager}, {}, patience_.stop());
+                           /*force=*/true, {.field_manager = kFieldManager}, {}, retry_.stop());
     });
   }
 
@@ -215,7 +214,7 @@ class Undoer {
   // by reading what is there, and the API server refuses it when that has changed since.
   Fault UndoApplied(const Done& done, bool made) {
     for (int left = kUndoTries;; --left) {
-      if (Fault lost = patience_.Lost(); !lost.empty()) return lost;
+      if (Fault lost = retry_.Lost(); !lost.empty()) return lost;
       const auto live = Live(done.object);
       if (!live) return live.error().message;
       if (live->is_null()) return made ? "" : "somebody deleted it meanwhile";
@@ -235,9 +234,9 @@ class Undoer {
     options.preconditions.uid = UidOf(live);
     options.preconditions.resource_version = live.at("metadata").value("resourceVersion", "");
     options.propagation = "Background";
-    const auto deleted = patience_.RetryWrite([&] {
+    const auto deleted = retry_.RetryWrite([&] {
       return client_.Delete(ResourceOf(done.object), NamespaceOf(live), NameOf(live), options,
-                            patience_.stop());
+                            retry_.stop());
     });
     if (deleted || deleted.error().reason == kube::Reason::kNotFound) return "";
     crossed = deleted.error().reason == kube::Reason::kConflict;
@@ -263,9 +262,9 @@ class Undoer {
     // What is being deleted still has the name: neither what was before nor what came after it may
     // be there.
     bool taken = false;
-    const auto gone = patience_.Await(done.Title(), "was not gone", [&]() -> kube::Answer<bool> {
+    const auto gone = retry_.Await(done.Title(), "was not gone", [&]() -> kube::Answer<bool> {
       const auto live = Look(client_, ResourceOf(done.object), NamespaceOf(done.object),
-                             NameOf(done.object), patience_.stop());
+                             NameOf(done.object), retry_.stop());
       if (!live) return tl::unexpected(live.error());
       taken = live->is_object() && UidOf(*live) != UidOf(done.live) && !IsLeaving(*live);
       if (taken) return true;
@@ -292,7 +291,7 @@ class Undoer {
   }
 
   kube::Client& client_;
-  RetryPolicy& patience_;
+  RetryPolicy& retry_;
   const Progress& progress_;
   const std::string& app_;
   const std::vector<Done>& done_;
@@ -303,9 +302,9 @@ class Undoer {
 
 }  // namespace
 
-std::vector<std::string> Undo(kube::Client& client, RetryPolicy& patience, const Progress& progress,
+std::vector<std::string> Undo(kube::Client& client, RetryPolicy& retry, const Progress& progress,
                               const std::string& app, const std::vector<Done>& done) {
-  return Undoer(client, patience, progress, app, done).Run();
+  return Undoer(client, retry, progress, app, done).Run();
 }
 
 }  // namespace mindgate::deploy

@@ -16,17 +16,17 @@ struct Done {
   bool sent = false;     // it was applied, or may have been: no answer came
   Json stored;           // what applying gave; null: no answer
   bool seeded = false;   // others write its data
-  bool quiet = false;    // part of a change that is told with another
+  bool quiet = false;    // part of a change that is reported with another
 
   std::string Title() const { return TitleOf(object); }
 };
 
 // Undoes all of it within the time that `patience` has: what was applied, last first, then what was
 // deleted comes back, first deleted first, so that owners are there before what they own. What
-// cannot be undone is told, and the rest is undone all the same: that is also what somebody
+// cannot be undone is reported, and the rest is undone all the same: that is also what somebody
 // changed, deleted or made since, which nothing is done to. Returns the titles of what is not as it
 // was.
-std::vector<std::string> Undo(kube::Client& client, RetryPolicy& patience, const Progress& progress,
+std::vector<std::string> Undo(kube::Client& client, RetryPolicy& retry, const Progress& progress,
                               const std::string& app, const std::vector<Done>& done);
 
 }  // namespace mindgate::deploy

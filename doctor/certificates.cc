@@ -88,10 +88,10 @@ bool Trusts(const std::vector<certs::CertificatePtr>& bundle,
   });
 }
 
-void CheckHookBundle(Context& context, const Hook& hook, std::set<std::string>& said) {
+void CheckHookBundle(Context& context, const Hook& hook, std::set<std::string>& reported) {
   const auto fail = [&](const std::string& message, const std::string& fix) {
     // The webhooks of a configuration have the same bundle, and the same fault.
-    if (said.insert(message).second) {
+    if (reported.insert(message).second) {
       context.report.Fail(kBundle, hook.name + " and others: " + message, fix);
     }
   };
@@ -124,9 +124,9 @@ void CheckHookBundle(Context& context, const Hook& hook, std::set<std::string>& 
 
 void CheckCertificates(Context& context) {
   CheckServingCertificate(context);
-  std::set<std::string> said;
-  for (const Hook& hook : context.hooks) CheckHookBundle(context, hook, said);
-  if (said.empty() && !context.hooks.empty()) {
+  std::set<std::string> reported;
+  for (const Hook& hook : context.hooks) CheckHookBundle(context, hook, reported);
+  if (reported.empty() && !context.hooks.empty()) {
     context.report.Ok(kBundle, context.serving_chain.empty()
                                    ? "caBundle holds a CA"
                                    : "caBundle holds the CA of the served certificate");

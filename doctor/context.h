@@ -150,7 +150,7 @@ Need PolicyNeeds(const Options& options);
 // What the configuration switches on. Its kinds outlive the result.
 std::vector<Need> NeedsOf(const schemas::Config& config, const Options& options);
 
-// Whether it restarts jobs, and does not only tell of it.
+// Whether it restarts jobs, and does not only report it.
 bool Reschedules(const schemas::Config& config);
 
 }  // namespace mindgate::doctor

@@ -112,7 +112,8 @@ void CheckPods(Context& context, const std::string& ns, const Json& service) {
     }
     const std::string name = json::TextAt(pod, {"metadata", "name"});
     std::string why = WhyNotReady(pod);
-    if (const std::string says = Readiness(context, ns, name); !says.empty()) why += "; " + says;
+    if (const std::string status = Readiness(context, ns, name); !status.empty())
+      why += "; " + status;
     context.report.Fail(
         kEndpoints, "Pod " + name + " is not ready: " + why,
         "kubectl -n " + ns + " describe pod " + name + "; kubectl -n " + ns + " logs " + name);

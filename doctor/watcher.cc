@@ -177,7 +177,7 @@ namespace {
 
 constexpr std::string_view kScaledJobsCheck = "scaled-jobs";
 constexpr size_t kMaxJobsNamed = 3;
-constexpr size_t kMaxScaledJobs = 10'000;  // more are not looked at
+constexpr size_t kMaxScaledJobs = 10'000;  // more are not read
 
 const kube::Resource kAscendJobs{"mindxdl.gitee.com", "v1", "ascendjobs", "AscendJob", true};
 
@@ -190,7 +190,7 @@ using Keys = std::set<std::string_view>;              // of kScalingLabels
 struct ScaledJobs {
   std::map<JobName, Keys> jobs{};  // and which of the labels each has
   std::set<JobName> unseen{};
-  bool all = true;  // false: there are more than are looked at
+  bool all = true;  // false: there are more than are read
 
   // A pod of the job, or what one will be made from, has these labels.
   void Meet(const JobName& job, const json::Value* labels) {

@@ -123,7 +123,7 @@ const CodeList* ListNamed(CodeSource source, std::string_view name) {
   return found == std::end(kCodeLists) ? nullptr : found;
 }
 
-void SayUnknownList(CodeSource source, std::string_view name, TextProblems& problems) {
+void ReportUnknownList(CodeSource source, std::string_view name, TextProblems& problems) {
   std::vector<std::string_view> names;
   for (const CodeList& list : kCodeLists) {
     if (list.source == source) names.push_back(list.name);
@@ -337,7 +337,7 @@ std::optional<std::vector<CodeLevel>> ReadCodeLevels(std::string_view text, Code
   for (const auto& [name, value] : lists->members()) {
     const CodeList* list = ListNamed(source, name);
     if (list == nullptr) {
-      SayUnknownList(source, name, problems);
+      ReportUnknownList(source, name, problems);
       continue;
     }
     const auto of_list = TextsOf(&value);

@@ -14,7 +14,7 @@ constexpr std::string_view kClusterReports = "cluster-info-";
 constexpr std::string_view kNodeReports = "mindx-dl-";
 constexpr const char* kDefaultChipType = "Ascend910";
 
-void Later(const std::optional<Time>& time, std::optional<Time>& newest) {
+void UpdateMax(const std::optional<Time>& time, std::optional<Time>& newest) {
   if (time && (!newest || *newest < *time)) newest = time;
 }
 
@@ -27,7 +27,7 @@ void DropTimes(std::optional<Faults>& faults) {
   if (*faults == Faults()) faults.reset();
 }
 
-// When a part tells of the node; nothing: it does not.
+// When a part reports the node; nothing: it does not.
 std::optional<Time> TimeIn(const std::vector<std::pair<std::string, Time>>& times,
                            const std::string& node) {
   const auto found =
@@ -51,52 +51,52 @@ std::optional<ReportSummary> Summarize(const json::Value& config_map, Writer wri
   std::optional<Report> report =
       writer == Writer::kPublic ? ReadPublicReport(config_map) : ReadReport(config_map);
   if (!report) return std::nullopt;
-  ReportSummary told;
-  told.speaks = report->speaks;
-  told.problems = std::move(report->problems);
+  ReportSummary summary;
+  summary.has_content = report->has_content;
+  summary.problems = std::move(report->problems);
   for (NodeReport& node : report->nodes) {
     std::optional<Time> time;
     if (node.devices) time = node.devices->updated;
-    if (node.switches) Later(node.switches->updated, time);
-    if (time) told.times.emplace_back(node.node, *time);
-    if (node.machine) Later(node.machine->updated, time);
-    Later(time, told.newest);
-    if (node.devices && told.chip_type.empty()) told.chip_type = node.devices->chip_type;
+    if (node.switches) UpdateMax(node.switches->updated, time);
+    if (time) summary.times.emplace_back(node.node, *time);
+    if (node.machine) UpdateMax(node.machine->updated, time);
+    UpdateMax(time, summary.newest);
+    if (node.devices && summary.chip_type.empty()) summary.chip_type = node.devices->chip_type;
     DropTimes(node.devices);
     DropTimes(node.machine);
     DropTimes(node.switches);
     if (node.devices || node.machine || node.switches || !node.added.empty()) {
-      told.nodes.push_back(std::move(node));
+      summary.nodes.push_back(std::move(node));
     }
   }
   // What a message with public faults said counts when another one has taken its place.
-  if (!told.nodes.empty() || writer == Writer::kPublic) {
-    told.version = json::TextAt(config_map, {"metadata", "resourceVersion"});
+  if (!summary.nodes.empty() || writer == Writer::kPublic) {
+    summary.version = json::TextAt(config_map, {"metadata", "resourceVersion"});
   }
-  std::sort(told.times.begin(), told.times.end());
-  told.nodes.shrink_to_fit();
-  told.times.shrink_to_fit();
-  return told;
+  std::sort(summary.times.begin(), summary.times.end());
+  summary.nodes.shrink_to_fit();
+  summary.times.shrink_to_fit();
+  return summary;
 }
 
 std::set<std::string> FaultStore::Put(Writer writer, const std::string& config_map,
-                                      const ReportSummary* told) {
+                                      const ReportSummary* summary) {
   if (writer == Writer::kPublic) {
-    if (told == nullptr) {
+    if (summary == nullptr) {
       public_versions_.erase(config_map);
       return Named(public_.Forget(config_map));
     }
-    public_versions_[config_map] = told->version;
+    public_versions_[config_map] = summary->version;
     std::vector<PublicFault> faults;
-    for (const NodeReport& node : told->nodes) {
+    for (const NodeReport& node : summary->nodes) {
       faults.insert(faults.end(), node.added.begin(), node.added.end());
     }
     return Named(public_.Put(config_map, faults));
   }
   std::set<std::string> changed;
   std::map<std::string_view, const NodeReport*> now;
-  if (told != nullptr) {
-    for (const NodeReport& node : told->nodes) now[node.node] = &node;
+  if (summary != nullptr) {
+    for (const NodeReport& node : summary->nodes) now[node.node] = &node;
   }
   std::set<std::string>& before = of_config_map_[config_map];
   for (const std::string& node : before) {
@@ -112,38 +112,38 @@ std::set<std::string> FaultStore::Put(Writer writer, const std::string& config_m
     before.insert(node);
     auto& reports = nodes_[node];
     const auto [place, is_new] = reports.try_emplace(config_map, OfNode{writer, *report, {}});
-    place->second.version = told->version;
+    place->second.version = summary->version;
     if (!is_new && place->second.report == *report) continue;
     place->second.report = *report;
     changed.insert(node);
   }
   if (before.empty()) of_config_map_.erase(config_map);
-  if (writer == Writer::kNodes && (told == nullptr || told->times.empty())) {
+  if (writer == Writer::kNodes && (summary == nullptr || summary->times.empty())) {
     node_times_.erase(config_map);
   } else if (writer == Writer::kNodes) {
-    node_times_[config_map] = told->times;
+    node_times_[config_map] = summary->times;
   }
-  if (writer == Writer::kNodes && told != nullptr) {
-    if (!told->chip_type.empty() && chip_types_.size() < kMaxChipTypes &&
-        chip_types_.insert(told->chip_type).second) {
+  if (writer == Writer::kNodes && summary != nullptr) {
+    if (!summary->chip_type.empty() && chip_types_.size() < kMaxChipTypes &&
+        chip_types_.insert(summary->chip_type).second) {
       for (const std::string& node : nodes()) changed.insert(node);
     }
   }
   if (writer != Writer::kClusterD) return changed;
-  if (told == nullptr) {
+  if (summary == nullptr) {
     parts_.erase(config_map);
   } else {
-    parts_[config_map] = {config_map.substr(0, config_map.rfind('-') + 1), told->times,
-                          told->newest, told->speaks};
+    parts_[config_map] = {config_map.substr(0, config_map.rfind('-') + 1), summary->times,
+                          summary->newest, summary->has_content};
   }
-  // Nodes that another part tells of as well may have moved, to this part or from it.
+  // Nodes that another part reports as well may have moved, to this part or from it.
   if (parts_.size() > 1) {
     for (const auto& [name, report] : now) changed.emplace(name);
     for (const auto& [node, reports] : nodes_) {
       const bool elsewhere = std::any_of(reports.begin(), reports.end(), [&](const auto& each) {
         return each.second.writer == Writer::kClusterD && each.first != config_map;
       });
-      if (elsewhere && (told == nullptr || TimeIn(told->times, node))) changed.insert(node);
+      if (elsewhere && (summary == nullptr || TimeIn(summary->times, node))) changed.insert(node);
     }
   }
   return changed;
@@ -238,7 +238,7 @@ bool FaultStore::IsBehind(Time now) const {
   const auto is_behind = [&](const std::pair<std::string, Time>& own) {
     const auto& [node, time] = own;
     std::optional<Time> theirs;
-    for (const auto& [config_map, part] : parts_) Later(TimeIn(part.times, node), theirs);
+    for (const auto& [config_map, part] : parts_) UpdateMax(TimeIn(part.times, node), theirs);
     if (theirs) return *theirs + kMaxLag < time;
     // ClusterD does not know the node, so that clocks of two nodes are compared.
     return newest && time <= now + kAhead && *newest + kMaxLag < time;
@@ -263,18 +263,18 @@ FaultStore::TrustedSources FaultStore::ChooseSources(Source source, Time now) co
 
 bool FaultStore::ClusterdIsActive() const {
   return std::any_of(parts_.begin(), parts_.end(),
-                     [](const auto& part) { return part.second.speaks; });
+                     [](const auto& part) { return part.second.has_content; });
 }
 
 std::optional<Time> FaultStore::clusterd_newest(Time latest) const {
   std::optional<Time> newest;
   for (const auto& [config_map, part] : parts_) {
     if (part.newest && *part.newest <= latest) {
-      Later(part.newest, newest);
+      UpdateMax(part.newest, newest);
       continue;
     }
     for (const auto& [node, time] : part.times) {
-      if (time <= latest) Later(time, newest);
+      if (time <= latest) UpdateMax(time, newest);
     }
   }
   return newest;
@@ -283,7 +283,7 @@ std::optional<Time> FaultStore::clusterd_newest(Time latest) const {
 KnownFaults::Nodes KnownFaults::Look(const std::set<std::string>& nodes) {
   std::map<std::string, NodeFaults> changes;
   for (const std::string& node : nodes) {
-    NodeFaults merged = told_.Merged(node, sources_);
+    NodeFaults merged = store_.Merged(node, sources_);
     const auto before = faults_->find(node);
     if (merged == (before == faults_->end() ? NodeFaults() : before->second)) continue;
     changes.emplace(node, std::move(merged));
@@ -304,10 +304,10 @@ KnownFaults::Nodes KnownFaults::Look(const std::set<std::string>& nodes) {
 }
 
 std::optional<KnownFaults::Nodes> KnownFaults::Recount(Source source, Time now) {
-  const FaultStore::TrustedSources counting = told_.ChooseSources(source, now);
+  const FaultStore::TrustedSources counting = store_.ChooseSources(source, now);
   if (counting == sources_) return std::nullopt;
   sources_ = counting;
-  return Look(told_.nodes());
+  return Look(store_.nodes());
 }
 
 }  // namespace mindgate::faults

@@ -21,7 +21,7 @@ namespace mindgate::faults {
 
 // Where faults are read from. With kAuto ClusterD's ConfigMaps count, since it filters what the
 // nodes report, and adds public faults and those of several nodes. Those of the nodes count while
-// it does not speak: there is none of its ConfigMaps, all are empty, or it is gone and left them.
+// it reports nothing: there is none of its ConfigMaps, all are empty, or it is gone and left them.
 using Source = schemas::FaultSource;
 
 // Who writes a ConfigMap.
@@ -47,8 +47,8 @@ struct ReportSummary {
   std::vector<std::pair<std::string, Time>> times{};
   std::optional<Time> newest{};
   std::string chip_type{};
-  std::string version{};  // metadata.resourceVersion; only of one that tells of a fault, or public
-  bool speaks = false;
+  std::string version{};  // metadata.resourceVersion; only of one that reports a fault, or public
+  bool has_content = false;
   bool operator==(const ReportSummary&) const = default;
 };
 
@@ -89,11 +89,11 @@ class FaultStore {
   // `config_map` is "namespace/name". Null: there is no such ConfigMap any more. Returns the nodes
   // of which something else may be true now.
   std::set<std::string> Put(Writer writer, const std::string& config_map,
-                            const ReportSummary* told);
+                            const ReportSummary* summary);
   std::set<std::string> nodes() const;
 
   NodeFaults Merged(const std::string& node, TrustedSources counting) const;
-  // The ConfigMaps that tell of a fault of the node and count.
+  // The ConfigMaps that report a fault of the node and count.
   std::vector<ReportVersion> ReportsOf(const std::string& node, TrustedSources counting) const;
 
   // Whose ConfigMaps count, and whether those of the nodes are needed to say so.
@@ -113,7 +113,7 @@ class FaultStore {
     std::string kind;  // "mindx-dl/cluster-info-device-"
     std::vector<std::pair<std::string, Time>> times;
     std::optional<Time> newest;
-    bool speaks = false;
+    bool has_content = false;
   };
   struct OfNode {
     Writer writer{};
@@ -132,7 +132,7 @@ class FaultStore {
 
   std::map<std::string, Part> parts_;                           // of ClusterD, by ConfigMap
   std::map<std::string, std::map<std::string, OfNode>> nodes_;  // by node and ConfigMap
-  std::map<std::string, std::set<std::string>> of_config_map_;  // the nodes that it tells of
+  std::map<std::string, std::set<std::string>> of_config_map_;  // the nodes that it reports
   Serials serials_;
   PublicFaultStore public_;
   std::map<std::string, std::string> public_versions_;  // by ConfigMap
@@ -147,24 +147,24 @@ class KnownFaults {
  public:
   using Nodes = std::vector<std::string>;
 
-  explicit KnownFaults(Serials serials = {}) : told_(std::move(serials)) {}
+  explicit KnownFaults(Serials serials = {}) : store_(std::move(serials)) {}
 
   // Each returns the nodes of which something else is known now.
-  Nodes Put(Writer writer, const std::string& config_map, const ReportSummary* told) {
-    return Look(told_.Put(writer, config_map, told));
+  Nodes Put(Writer writer, const std::string& config_map, const ReportSummary* summary) {
+    return Look(store_.Put(writer, config_map, summary));
   }
-  Nodes ForgetReplaced() { return Look(told_.ForgetReplaced()); }
+  Nodes ForgetReplaced() { return Look(store_.ForgetReplaced()); }
   // At these again.
   Nodes Look(const std::set<std::string>& nodes);
   // Nothing when the same reports count as before.
   std::optional<Nodes> Recount(Source source, Time now);
 
-  const FaultStore& told() const { return told_; }
+  const FaultStore& store() const { return store_; }
   FaultStore::TrustedSources counting() const { return sources_; }
   const std::shared_ptr<const FaultsByNode>& faults() const { return faults_; }
 
  private:
-  FaultStore told_;
+  FaultStore store_;
   FaultStore::TrustedSources sources_{.clusterd = true, .nodes = false};
   std::shared_ptr<const FaultsByNode> faults_ = std::make_shared<const FaultsByNode>();
 };

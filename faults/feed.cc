@@ -39,8 +39,8 @@ void Feed::UsePublic(const std::set<std::string>& namespaces) {
     }
   }
   for (const auto& informer : dropped) {
-    informer->objects()->ForEach([this](const std::string& key, const ReportSummary& told) {
-      Changed(Writer::kPublic, key, &told, nullptr);
+    informer->objects()->ForEach([this](const std::string& key, const ReportSummary& summary) {
+      Changed(Writer::kPublic, key, &summary, nullptr);
     });
   }
 }
@@ -59,9 +59,9 @@ std::unique_ptr<Feed::Informer> Feed::MakeInformer(Writer writer, std::string_vi
                                    const ReportSummary* after) {
     Changed(writer, key, before, after);
   };
-  options.became_current = [this] {
+  options.on_synced = [this] {
     Recount();
-    if (options_.became_current && current()) options_.became_current();
+    if (options_.on_synced && current()) options_.on_synced();
   };
   options.failed = options_.failed;
   options.seed = options_.seed + std::hash<std::string_view>()(selector);
@@ -78,18 +78,18 @@ std::optional<std::vector<ReportVersion>> Feed::ReportsOf(const std::string& nod
   const MutexLock lock(mutex_);
   const auto now = known_.faults()->find(node);
   if (now == known_.faults()->end() || now->second != known) return std::nullopt;
-  return known_.told().ReportsOf(node, known_.counting());
+  return known_.store().ReportsOf(node, known_.counting());
 }
 
 bool Feed::WantsNodes() const {
   const Source source = options_.source();
   if (source == Source::kAuto && !cluster_->synced()) return false;
   const MutexLock lock(mutex_);
-  return known_.told().WantsNodes(source, clock_.WallNow());
+  return known_.store().WantsNodes(source, clock_.WallNow());
 }
 
 FaultStore::TrustedSources Feed::Counts() const {
-  return known_.told().ChooseSources(options_.source(), clock_.WallNow());
+  return known_.store().ChooseSources(options_.source(), clock_.WallNow());
 }
 
 bool Feed::current() const {
@@ -166,7 +166,7 @@ void Feed::Changed(Writer writer, const std::string& config_map, const ReportSum
   {
     const MutexLock lock(mutex_);
     nodes = Publish(known_.Put(writer, config_map, after));
-    const size_t left_out = known_.told().public_faults().left_out();
+    const size_t left_out = known_.store().public_faults().left_out();
     too_many = std::exchange(left_out_, left_out) != left_out;
   }
   if (too_many && options_.misread) {

@@ -40,7 +40,7 @@ class Feed {
     std::function<void(const std::string& problem)> misread{};
     // Others' reports count from now on.
     std::function<void(bool by_clusterd)> switched{};
-    std::function<void()> became_current{};
+    std::function<void()> on_synced{};
     std::function<void(const kube::Fault& fault, std::chrono::milliseconds pause)> failed{};
     uint64_t seed = 1;
   };

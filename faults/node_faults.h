@@ -58,7 +58,7 @@ struct DeviceFaults {
   bool IsSubHealthy(std::string_view chip) const;
 };
 
-// As NodeD and switches speak of a node.
+// As NodeD and switches report a node.
 enum class NodeStatus : uint8_t { kHealthy, kSubHealthy, kPreSeparate, kUnhealthy };
 std::string_view NodeStatusName(NodeStatus status);
 

@@ -242,7 +242,7 @@ bool PublicFaultStore::RemoveSource(const std::string& config_map, const Key& ke
   return true;
 }
 
-// Whoever told of it.
+// Whoever reported it.
 bool PublicFaultStore::Recover(const Key& key) {
   const auto on_node = by_node_.find(key.node);
   if (on_node == by_node_.end() || !on_node->second.contains(key.id)) return false;
@@ -258,14 +258,14 @@ bool PublicFaultStore::Recover(const Key& key) {
 }
 
 std::set<std::string> PublicFaultStore::Put(const std::string& config_map,
-                                            const std::vector<PublicFault>& told) {
+                                            const std::vector<PublicFault>& reported) {
   std::set<std::string> changed;
   if (const auto before = of_config_map_.find(config_map); before != of_config_map_.end()) {
     for (const Key& key : before->second) {
       by_node_.at(key.node).at(key.id).config_maps[config_map] = false;
     }
   }
-  for (const PublicFault& fault : told) {
+  for (const PublicFault& fault : reported) {
     const bool news = fault.recovered ? Recover({fault.node, fault.id}) : Add(config_map, fault);
     if (news) changed.insert(fault.node);
   }
@@ -312,7 +312,7 @@ std::set<std::string> PublicFaultStore::ConfigMapsOf(const std::string& node) co
   const auto found = by_node_.find(node);
   if (found == by_node_.end()) return names;
   for (const auto& [id, entry] : found->second) {
-    for (const auto& [config_map, says] : entry.config_maps) names.insert(config_map);
+    for (const auto& [config_map, names_it] : entry.config_maps) names.insert(config_map);
   }
   return names;
 }

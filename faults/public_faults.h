@@ -17,7 +17,7 @@ namespace mindgate::faults {
 // A fault of chips that a system outside of MindCluster reports.
 struct PublicFault {
   std::string node;                // its name, or KeyOfSerial of what the message says
-  std::string id{};                // of the sender and the fault, as ClusterD tells faults apart
+  std::string id{};                // of the sender and the fault, as ClusterD distinguishes faults
   bool recovered = false;          // it is over, and the rest is not known
   std::vector<int64_t> devices{};  // their numbers on the node
   std::string code{};
@@ -49,8 +49,8 @@ std::vector<PublicFault> ReadPublicFaults(const json::Value& message,
 // Adds it, for chips of a type: "Ascend910" makes device 3 "Ascend910-3".
 void AddPublicFault(const PublicFault& fault, std::string_view chip_type, DeviceFaults& devices);
 
-// Public faults that messages told of and none has ended, as ClusterD keeps them: by node and id. A
-// message that takes the place of another one speaks of its own faults only; the first message
+// Public faults that messages reported and none has ended, as ClusterD keeps them: by node and id.
+// A message that takes the place of another one reports its own faults only; the first message
 // about a fault counts until one says that it recovered (mind-cluster:
 // component/clusterd/pkg/application/publicfault, fault_collector.go). ClusterD also keeps them
 // when the ConfigMap is deleted, and writes them down. This is memory only, and ends with the
@@ -63,7 +63,8 @@ class PublicFaultStore {
 
   // What a ConfigMap says now, in the order of the message. Returns the nodes of which something
   // else is known, as PublicFault names them.
-  std::set<std::string> Put(const std::string& config_map, const std::vector<PublicFault>& told);
+  std::set<std::string> Put(const std::string& config_map,
+                            const std::vector<PublicFault>& reported);
   // It is gone.
   std::set<std::string> Forget(const std::string& config_map);
   // Of what messages said that others have replaced since: nobody watched, and may have missed that
@@ -72,7 +73,7 @@ class PublicFaultStore {
 
   // Those of a node, by id.
   std::vector<PublicFault> Of(const std::string& node) const;
-  // The ConfigMaps that told of them.
+  // The ConfigMaps that reported them.
   std::set<std::string> ConfigMapsOf(const std::string& node) const;
   // All that have one.
   std::set<std::string> nodes() const;
@@ -85,7 +86,7 @@ class PublicFaultStore {
  private:
   struct Entry {
     PublicFault fault;
-    std::map<std::string, bool> config_maps;  // that told of it; whether what they say now does
+    std::map<std::string, bool> config_maps;  // that reported it; whether what they say now does
   };
   struct Key {
     std::string node;

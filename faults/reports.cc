@@ -120,7 +120,7 @@ constexpr std::string_view kDeviceName = "mindx-dl-deviceinfo-";
 constexpr std::string_view kNodeName = "mindx-dl-nodeinfo-";
 constexpr std::string_view kSwitchName = "mindx-dl-switchinfo-";
 
-// What is told of one node.
+// What is reported of one node.
 using Part = void (*)(const Value& value, NodeReport& node, std::vector<std::string>& problems);
 
 // Nothing for a text that is empty: such is what ClusterD leaves behind when it needs fewer parts.
@@ -145,7 +145,7 @@ void AddWrongCheckCode(const Value* data, std::string_view key, std::string_view
   if (auto wrong = WrongCheckCode(text, member)) problems.push_back(*std::move(wrong));
 }
 
-// A map of names with a prefix to what is told of each node.
+// A map of names with a prefix to what is reported of each node.
 void ReadNodes(const Value& value, std::string_view prefix, Part part, Report& report) {
   if (!json::IsObject(&value)) {
     report.problems.push_back("it is not a map of nodes");
@@ -166,7 +166,7 @@ void ReadNodes(const Value& value, std::string_view prefix, Part part, Report& r
     node.node = name;
     part(entry, node, report.problems);
   }
-  report.speaks = !report.nodes.empty();
+  report.has_content = !report.nodes.empty();
 }
 
 void ReadNodeDevices(const Value& value, NodeReport& node, std::vector<std::string>& problems) {
@@ -266,8 +266,8 @@ Report ReadPublicReport(const Value& config_map) {
 }
 
 void Merge(const Report& report, FaultsByNode& faults) {
-  const auto put = [](const auto& told, auto& known) {
-    if (told && !(told->updated < known.updated)) known = *told;
+  const auto put = [](const auto& reported, auto& known) {
+    if (reported && !(reported->updated < known.updated)) known = *reported;
   };
   for (const NodeReport& node : report.nodes) {
     NodeFaults& of_node = faults[node.node];

@@ -31,26 +31,26 @@ inline constexpr std::string_view kNodeSelector = "mx-consumer-cim=true";
 // Larger than any that a component writes: ClusterD begins another one at 800 KiB.
 inline constexpr size_t kMaxReport = 2 * 1024 * 1024;
 
-// What one ConfigMap says, by node. A part that it does not speak of is not set.
+// What one ConfigMap says, by node. A part that it does not report is not set.
 struct NodeReport {
   std::string node;
   std::optional<DeviceFaults> devices{};
   std::optional<HardwareFaults> machine{};
   std::optional<HardwareFaults> switches{};
-  std::vector<PublicFault> added{};  // to what is told of the chips
+  std::vector<PublicFault> added{};  // to what is reported of the chips
   bool operator==(const NodeReport&) const = default;
 };
 
 struct Report {
   std::vector<NodeReport> nodes{};      // by name
   std::vector<std::string> problems{};  // what could not be understood, for people
-  bool speaks = false;                  // of ClusterD: it is not one that is left empty
+  bool has_content = false;             // of ClusterD: it is not one that is left empty
   bool operator==(const Report&) const = default;
 };
 
-// Told by the name of the ConfigMap; nothing for one that is no report. Takes what it understands,
-// and says what it does not: nothing that is unknown makes hardware faulty. Never throws, whatever
-// the bytes.
+// Recognized by the name of the ConfigMap; nothing for one that is no report. Takes what it
+// understands, and says what it does not: nothing that is unknown makes hardware faulty. Never
+// throws, whatever the bytes.
 std::optional<Report> ReadReport(const json::Value& config_map);
 
 // The same of a ConfigMap with a public fault, which may have any name. The caller has read it in a

@@ -5,65 +5,65 @@
 
 namespace mindgate::http {
 
-void EvictionOrder::Count(Standing standing, int change) {
-  if (standing == Standing::kHandshake) handshakes_ += static_cast<size_t>(change);
+void EvictionOrder::Count(Stage stage, int change) {
+  if (stage == Stage::kHandshake) handshakes_ += static_cast<size_t>(change);
 }
 
 void EvictionOrder::Add(uint64_t id, const PeerAddress& address, Clock::Instant now) {
   const auto peer = peers_.try_emplace(address).first;
   ++peer->second.connections;
-  Line& line = peer->second.Of(Standing::kBare);
-  members_.emplace(id, Member{peer, Standing::kBare, line.insert(line.end(), {id, now})});
+  Line& line = peer->second.Of(Stage::kSilent);
+  members_.emplace(id, Member{peer, Stage::kSilent, line.insert(line.end(), {id, now})});
 }
 
-bool EvictionOrder::Set(uint64_t id, Standing standing, Clock::Instant now) {
+bool EvictionOrder::Set(uint64_t id, Stage stage, Clock::Instant now) {
   Member& member = members_.find(id)->second;
-  if (member.standing == standing) return false;
-  Count(member.standing, -1);
-  Count(standing, 1);
-  Line& from = member.peer->second.Of(member.standing);
-  Line& to = member.peer->second.Of(standing);
+  if (member.stage == stage) return false;
+  Count(member.stage, -1);
+  Count(stage, 1);
+  Line& from = member.peer->second.Of(member.stage);
+  Line& to = member.peer->second.Of(stage);
   to.splice(to.end(), from, member.place);  // allocates nothing
   member.place->since = now;
-  member.standing = standing;
+  member.stage = stage;
   return true;
 }
 
 void EvictionOrder::Remove(uint64_t id) {
   const auto found = members_.find(id);
   const Member member = found->second;
-  Count(member.standing, -1);
-  member.peer->second.Of(member.standing).erase(member.place);
+  Count(member.stage, -1);
+  member.peer->second.Of(member.stage).erase(member.place);
   members_.erase(found);
   if (--member.peer->second.connections == 0) peers_.erase(member.peer);
 }
 
-std::optional<uint64_t> EvictionOrder::First(Standing standing, Clock::Instant before) const {
+std::optional<uint64_t> EvictionOrder::First(Stage stage, Clock::Instant before) const {
   const Peer* largest = nullptr;
   for (const auto& [address, peer] : peers_) {
-    const Line& line = peer.Of(standing);
+    const Line& line = peer.Of(stage);
     if (line.empty() || line.front().since > before) continue;
     if (largest == nullptr || peer.connections > largest->connections) largest = &peer;
   }
   if (largest == nullptr) return std::nullopt;
-  return largest->Of(standing).front().id;
+  return largest->Of(stage).front().id;
 }
 
 std::optional<uint64_t> EvictionOrder::Next(Clock::Instant now) const {
   const struct {
-    Standing standing;
+    Stage stage;
     Clock::Instant before;
-  } order[] = {{Standing::kLingering, now},
-               {Standing::kBare, now - kBareGrace},
-               {Standing::kHandshake, now - kGrace},
-               {Standing::kAwaited, now - kGrace},
-               {Standing::kReading, now - kGrace},
-               {Standing::kIdle, now},
-               {Standing::kBare, now},
-               {Standing::kAwaited, now},
-               {Standing::kHandshake, now}};
-  for (const auto& [standing, before] : order) {
-    if (const auto id = First(standing, before)) return id;
+  } order[] = {{Stage::kLingering, now},
+               {Stage::kSilent, now - kSilentGrace},
+               {Stage::kHandshake, now - kGrace},
+               {Stage::kHandshaken, now - kGrace},
+               {Stage::kReading, now - kGrace},
+               {Stage::kIdle, now},
+               {Stage::kSilent, now},
+               {Stage::kHandshaken, now},
+               {Stage::kHandshake, now}};
+  for (const auto& [stage, before] : order) {
+    if (const auto id = First(stage, before)) return id;
   }
   return std::nullopt;
 }
@@ -113,19 +113,19 @@ void Connection::SetPhase(Phase phase, Instant now) {
   since_ = now;
 }
 
-Standing Connection::standing() const {
+Stage Connection::stage() const {
   switch (phase_) {
     case Phase::kHandshake:
-      return transport_->heard() ? Standing::kHandshake : Standing::kBare;
+      return transport_->heard() ? Stage::kHandshake : Stage::kSilent;
     case Phase::kIdle:
-      if (sequence_ > 0) return Standing::kIdle;
-      return transport_->heard() ? Standing::kAwaited : Standing::kBare;
+      if (sequence_ > 0) return Stage::kIdle;
+      return transport_->heard() ? Stage::kHandshaken : Stage::kSilent;
     case Phase::kReading:
-      return Standing::kReading;
+      return Stage::kReading;
     case Phase::kLingering:
-      return Standing::kLingering;
+      return Stage::kLingering;
     default:
-      return Standing::kBusy;
+      return Stage::kBusy;
   }
 }
 
@@ -173,7 +173,7 @@ Connection::Next Connection::Drive(Instant now) {
 Connection::Next Connection::StepHandshake(Instant now) {
   switch (transport_->Handshake()) {
     case IoStatus::kDone:
-      Park(now);
+      BecomeIdle(now);
       return Next::kAgain;
     case IoStatus::kWait:
       return Next::kWait;
@@ -289,13 +289,13 @@ Connection::Next Connection::StepWrite(Instant now) {
   if (close_after_write_) {
     Linger(now);
   } else {
-    Park(now);
+    BecomeIdle(now);
   }
   return Next::kAgain;
 }
 
 // Between requests nothing is held but the connection itself and what came early.
-void Connection::Park(Instant now) {
+void Connection::BecomeIdle(Instant now) {
   Free(out_);
   SetPhase(Phase::kIdle, now);
   deadline_ = now + settings_.idle_time;

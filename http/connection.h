@@ -84,16 +84,16 @@ class ByteLease {
 };
 
 // What a connection is worth when there is no room for one more.
-enum class Standing {
-  kLingering,  // its last answer is written
-  kBare,       // not one whole message has come: no ClientHello, without TLS not one byte
-  kHandshake,  // begun and not finished
-  kAwaited,    // its handshake is over, its first request has not begun
-  kReading,    // a request is half read
-  kIdle,       // between two requests
-  kBusy,       // its request is being answered
+enum class Stage {
+  kLingering,   // its last answer is written
+  kSilent,      // not one whole message has come: no ClientHello, without TLS not one byte
+  kHandshake,   // begun and not finished
+  kHandshaken,  // its handshake is over, its first request has not begun
+  kReading,     // a request is half read
+  kIdle,        // between two requests
+  kBusy,        // its request is being answered
 };
-inline constexpr size_t kStandingCount = 7;
+inline constexpr size_t kStageCount = 7;
 
 // Which connection is closed to make room: one that lingers, else one that has been bare for longer
 // than kBareGrace, else one that has been in its handshake, awaited or half read for longer than
@@ -107,17 +107,17 @@ class EvictionOrder {
   // Handshake and first request of an honest client take milliseconds.
   static constexpr std::chrono::seconds kGrace{2};
   // A ClientHello follows the packet that completes the connection.
-  static constexpr std::chrono::milliseconds kBareGrace{100};
+  static constexpr std::chrono::milliseconds kSilentGrace{100};
 
   void Add(uint64_t id, const PeerAddress& address, Clock::Instant now);  // kBare
   // `now` never goes back. False when it stood so already.
-  bool Set(uint64_t id, Standing standing, Clock::Instant now);
+  bool Set(uint64_t id, Stage stage, Clock::Instant now);
   void Remove(uint64_t id);
 
   // Nothing when all have a request under way.
   std::optional<uint64_t> Next(Clock::Instant now) const;
   std::optional<uint64_t> NextHandshake(Clock::Instant now) const {
-    return First(Standing::kHandshake, now);
+    return First(Stage::kHandshake, now);
   }
   size_t handshakes() const { return handshakes_; }
 
@@ -129,20 +129,20 @@ class EvictionOrder {
   using Line = std::list<Place>;  // the longest first
   struct Peer {
     size_t connections = 0;
-    std::array<Line, kStandingCount> lines;
-    Line& Of(Standing standing) { return lines[static_cast<size_t>(standing)]; }
-    const Line& Of(Standing standing) const { return lines[static_cast<size_t>(standing)]; }
+    std::array<Line, kStageCount> lines;
+    Line& Of(Stage stage) { return lines[static_cast<size_t>(stage)]; }
+    const Line& Of(Stage stage) const { return lines[static_cast<size_t>(stage)]; }
   };
   using Peers = std::map<PeerAddress, Peer>;
   struct Member {
     Peers::iterator peer;
-    Standing standing;
+    Stage stage;
     Line::iterator place;
   };
 
-  void Count(Standing standing, int change);
+  void Count(Stage stage, int change);
   // The first that has stood so since `before` or longer, of the largest address that has one.
-  std::optional<uint64_t> First(Standing standing, Clock::Instant before) const;
+  std::optional<uint64_t> First(Stage stage, Clock::Instant before) const;
 
   std::unordered_map<uint64_t, Member> members_;
   Peers peers_;
@@ -201,7 +201,7 @@ class Connection {
     // budget.
     ByteLease bytes;
   };
-  // After kDispatch. `sequence` tells this request from later ones of the same connection.
+  // After kDispatch. `sequence` distinguishes this request from later ones of the same connection.
   Taken TakeRequest();
   uint64_t sequence() const { return sequence_; }
 
@@ -219,7 +219,7 @@ class Connection {
   Instant deadline() const { return deadline_; }
   Phase phase() const { return phase_; }
   Instant since() const { return since_; }  // when this phase began
-  Standing standing() const;
+  Stage stage() const;
 
  private:
   // Steps give kAgain to go on at once.
@@ -234,7 +234,7 @@ class Connection {
   Next Refuse(Refusal refusal, Instant now);
   void Send(const Response& response, bool head_only, Instant now);
   void Linger(Instant now);
-  void Park(Instant now);
+  void BecomeIdle(Instant now);
   void SetPhase(Phase phase, Instant now);
   bool Charge();
   bool ChargeAnswer();

@@ -233,7 +233,7 @@ void EventLoop::Follow(Entries::iterator entry, Connection::Next next) {
   if (next == Connection::Next::kDispatch) next = Dispatch(entry);
   Connection& connection = *entry->second.connection;
   const uint64_t id = entry->first;
-  Rank(entry);
+  UpdateEvictionRank(entry);
   // A deadline that moved later is found out when the old one fires.
   if (connection.deadline() < entry->second.timer) {
     timers_.erase({entry->second.timer, id});
@@ -271,8 +271,8 @@ Connection::Next EventLoop::Dispatch(Entries::iterator entry) {
 
 // Handshakes take memory before it is known whose they are: above the cap one that has stalled
 // makes room.
-void EventLoop::Rank(Entries::iterator entry) {
-  const bool changed = order_.Set(entry->first, entry->second.connection->standing(), now_);
+void EventLoop::UpdateEvictionRank(Entries::iterator entry) {
+  const bool changed = order_.Set(entry->first, entry->second.connection->stage(), now_);
   if (!changed || order_.handshakes() <= options_.max_handshakes) return;
   options_.stats->Add(Drop::kHandshakeCap);
   Close(entries_.find(*order_.NextHandshake(now_)));
@@ -319,7 +319,7 @@ void EventLoop::FireTimers() {
                                       ? entry->second.connection->OnDeadline(now_)
                                       : Connection::Next::kWait;
     // Back among the timers before anything is done with it: closing takes it out again. A deadline
-    // that stands although it has passed is looked at in the next round, not in this one.
+    // that stands although it has passed is handled in the next round, not in this one.
     entry->second.timer =
         std::max(entry->second.connection->deadline(), now_ + std::chrono::milliseconds(1));
     timers_.emplace(entry->second.timer, id);

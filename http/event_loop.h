@@ -49,7 +49,7 @@ struct Arrival {
   Clock::Instant at;
   Clock::Instant deadline;           // when the connection gives up
   bool others_wait = false;          // other connections have their turn after this request
-  std::chrono::nanoseconds busy{0};  // since the loop last looked at its sockets
+  std::chrono::nanoseconds busy{0};  // since the loop last polled its sockets
 };
 
 // One thread with its own epoll set and its own connections: no connection is ever touched by two
@@ -129,7 +129,7 @@ class EventLoop {
   void DriveAgain();
   void Open(FileDescriptor socket, const PeerAddress& peer);
   bool Evict(uint64_t id);
-  void Rank(Entries::iterator entry);
+  void UpdateEvictionRank(Entries::iterator entry);
   void OnEvent(uint64_t id, uint32_t events);
   void Follow(Entries::iterator entry, Connection::Next next);
   Connection::Next Dispatch(Entries::iterator entry);

@@ -128,7 +128,7 @@ int Read(BIO* bio, char* buffer, size_t size, size_t* count) {
     return -1;
   }
   if (read.status == IoStatus::kWait) BIO_set_retry_read(bio);
-  // What BIO_eof tells: OpenSSL takes an end without a close_notify for an attack.
+  // What BIO_eof reports: OpenSSL takes an end without a close_notify for an attack.
   if (read.status == IoStatus::kClosed) BIO_set_flags(bio, BIO_FLAGS_IN_EOF);
   *count = read.bytes;
   return read.status == IoStatus::kDone ? 1 : -1;

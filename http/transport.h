@@ -42,7 +42,7 @@ inline PeerAddress AddressOf(const sockaddr_storage& peer) {
 
 enum class IoStatus {
   kDone,
-  kWait,    // nothing more until the socket is ready; epoll will tell
+  kWait,    // nothing more until the socket is ready; epoll will report it
   kClosed,  // the peer ended its side
   kFailed,
 };
@@ -64,7 +64,7 @@ class Transport {
   virtual bool heard() const = 0;
   virtual IoResult Read(char* buffer, size_t size) = 0;
   virtual IoResult Write(std::string_view bytes) = 0;
-  // Tells the peer that nothing more will come; reading goes on by Discard.
+  // Signals to the peer that nothing more will come; reading goes on by Discard.
   virtual void EndWriting() = 0;
   // Reads and drops raw bytes of the socket, after EndWriting.
   virtual IoResult Discard(char* buffer, size_t size) = 0;

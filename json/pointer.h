@@ -38,8 +38,8 @@ const Value* Resolve(const Value& root, std::string_view pointer);
 
 // The pointer as Kubernetes prints field paths:
 // "spec.containers[0].resources.limits[huawei.com/Ascend910]". List items by index; map keys that
-// are not plain identifiers in brackets. `root` tells lists from maps; below what exists in it a
-// token counts as a map key. The root itself is "". Text that is not a pointer is returned
+// are not plain identifiers in brackets. `root` distinguishes lists from maps; below what exists in
+// it a token counts as a map key. The root itself is "". Text that is not a pointer is returned
 // unchanged.
 std::string FieldPath(const Json& root, std::string_view pointer);
 std::string FieldPath(const Value& root, std::string_view pointer);

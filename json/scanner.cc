@@ -180,7 +180,7 @@ class Scanner {
     return Unexpected("expected a value");
   }
 
-  // Moves to the next item or member, or closes the container. `more` tells which.
+  // Moves to the next item or member, or closes the container. `more` says which.
   bool Separator(char close, bool* more) {
     Frame& frame = open_.back();
     SkipSpace();

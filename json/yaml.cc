@@ -133,8 +133,9 @@ class YamlTreeBuilder {
 
   // Adds the members of a mapping. When merging, those that the object has already are left out.
   bool Members(uint32_t index, const Place& place, Json::object_t& object, bool merging) {
-    std::optional<uint32_t> merge;           // the value of "<<"
-    std::set<std::string, std::less<>> own;  // keys of this mapping, where the object cannot tell
+    std::optional<uint32_t> merge;  // the value of "<<"
+    std::set<std::string, std::less<>>
+        own;  // keys of this mapping, where the object cannot show it
     for (uint32_t at = index + 1; at < nodes_[index].end;) {
       const YamlNode& key = nodes_[at];
       const uint32_t value = key.end;

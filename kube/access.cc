@@ -49,17 +49,17 @@ std::string NoFile(const Places& places) {
 
 // Applies flags to in-cluster access.
 Answer<Access> WithFlags(Access access, const AccessFlags& flags, const Clock& clock) {
-  ConfigErrors complaints;
+  ConfigErrors errors;
   if (!flags.default_namespace.empty()) {
-    NamespaceFault("--namespace", flags.default_namespace, complaints);
+    NamespaceFault("--namespace", flags.default_namespace, errors);
     access.default_namespace = flags.default_namespace;
   }
-  ApplyTrust(flags, access, complaints);
+  ApplyTrust(flags, access, errors);
   if (!flags.token.empty() || !flags.client_certificate.empty() || !flags.client_key.empty()) {
-    access.credentials = ReadUser(std::nullopt, flags, access, std::nullopt, clock, complaints);
+    access.credentials = ReadUser(std::nullopt, flags, access, std::nullopt, clock, errors);
   }
-  ApplyFlags(flags, access, complaints);
-  if (!complaints.empty()) return tl::unexpected(complaints.AsFault());
+  ApplyFlags(flags, access, errors);
+  if (!errors.empty()) return tl::unexpected(errors.AsFault());
   return access;
 }
 
@@ -67,9 +67,9 @@ Answer<Access> WithFlags(Access access, const AccessFlags& flags, const Clock& c
 
 Answer<Access> FindAccess(const AccessFlags& flags, const Clock& clock) {
   const Places places = PlacesOf(flags);
-  ConfigErrors complaints;
-  const Kubeconfig config = LoadKubeconfig(places.paths, complaints);
-  if (!complaints.empty()) return tl::unexpected(complaints.AsFault());
+  ConfigErrors errors;
+  const Kubeconfig config = LoadKubeconfig(places.paths, errors);
+  if (!errors.empty()) return tl::unexpected(errors.AsFault());
   if (!config.files.empty()) return ChooseAccess(config, flags, clock);
 
   const bool asks_for_one = !flags.kubeconfig.empty() || !flags.context.empty() ||
@@ -116,22 +116,22 @@ std::optional<std::chrono::milliseconds> ParseRequestTimeout(std::string_view te
   return total.count() == 0 ? kMax : std::min(total, kMax);
 }
 
-void NamespaceFault(const std::string& place, const std::string& name, ConfigErrors& complaints) {
+void NamespaceFault(const std::string& place, const std::string& name, ConfigErrors& errors) {
   if (IsDns1123Label(name)) return;
-  complaints.Add(place, Quote(name) + " is not a valid namespace name",
-                 "use at most 63 lower-case letters, digits and '-'");
+  errors.Add(place, Quote(name) + " is not a valid namespace name",
+             "use at most 63 lower-case letters, digits and '-'");
 }
 
-void ApplyTrust(const AccessFlags& flags, Access& access, ConfigErrors& complaints) {
+void ApplyTrust(const AccessFlags& flags, Access& access, ConfigErrors& errors) {
   if (flags.insecure && !flags.certificate_authority.empty()) {
-    complaints.Add("--insecure-skip-tls-verify",
-                   "cannot be combined with a certificate authority, which it would ignore",
-                   "remove --insecure-skip-tls-verify or --certificate-authority");
+    errors.Add("--insecure-skip-tls-verify",
+               "cannot be combined with a certificate authority, which it would ignore",
+               "remove --insecure-skip-tls-verify or --certificate-authority");
   }
   if (!flags.certificate_authority.empty()) {
-    access.authority = ReadMaterialFile("--certificate-authority", flags.certificate_authority,
-                                        kAuthority, complaints)
-                           .text;
+    access.authority =
+        ReadMaterialFile("--certificate-authority", flags.certificate_authority, kAuthority, errors)
+            .text;
     access.insecure = false;
   } else if (flags.insecure) {
     access.authority.clear();
@@ -147,10 +147,10 @@ std::string HeaderFault(const std::string& value) {
   return bad ? "contains a control character, which names cannot have" : "";
 }
 
-void ApplyFlags(const AccessFlags& flags, Access& access, ConfigErrors& complaints) {
+void ApplyFlags(const AccessFlags& flags, Access& access, ConfigErrors& errors) {
   const Impersonation& as = flags.impersonation;
-  const auto check = [&complaints](const char* flag, const std::string& value) {
-    if (const std::string fault = HeaderFault(value); !fault.empty()) complaints.Add(flag, fault);
+  const auto check = [&errors](const char* flag, const std::string& value) {
+    if (const std::string fault = HeaderFault(value); !fault.empty()) errors.Add(flag, fault);
   };
   check("--as", as.user);
   check("--as-uid", as.uid);
@@ -159,14 +159,14 @@ void ApplyFlags(const AccessFlags& flags, Access& access, ConfigErrors& complain
   if (!as.uid.empty()) access.impersonation.uid = as.uid;
   if (!as.groups.empty()) access.impersonation.groups = as.groups;
   if (access.impersonation.user.empty() && as != Impersonation()) {
-    complaints.Add("--as-group and --as-uid", "have no effect without a user to impersonate",
-                   "add --as USER");
+    errors.Add("--as-group and --as-uid", "have no effect without a user to impersonate",
+               "add --as USER");
   }
   if (flags.request_timeout.empty()) return;
   access.request_timeout = ParseRequestTimeout(flags.request_timeout);
   if (!access.request_timeout) {
-    complaints.Add("--request-timeout", Quote(flags.request_timeout) + " is not a duration",
-                   "write 30s, 2m or 1h; 0 means no timeout");
+    errors.Add("--request-timeout", Quote(flags.request_timeout) + " is not a duration",
+               "write 30s, 2m or 1h; 0 means no timeout");
   }
 }
 
@@ -179,17 +179,17 @@ constexpr size_t kMaxNamespaceFile = 1024;  // of a namespace: 63 and a line end
 Answer<Access> InClusterAccess(const Clock& clock, const std::string& folder) {
   const std::string host = Environment("KUBERNETES_SERVICE_HOST");
   const std::string port = Environment("KUBERNETES_SERVICE_PORT");
-  ConfigErrors complaints;
+  ConfigErrors errors;
   Access access;
   if (host.empty() || port.empty()) {
-    complaints.Add("",
-                   "KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not both set, as "
-                   "they are in every pod",
-                   "outside a cluster, name a kubeconfig: --kubeconfig FILE");
+    errors.Add("",
+               "KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not both set, as "
+               "they are in every pod",
+               "outside a cluster, name a kubeconfig: --kubeconfig FILE");
   } else {
     ServerUrl url = ReadServerUrl(UrlOf(host, port));
     if (!url.fault.empty()) {
-      complaints.Add("KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT", url.fault);
+      errors.Add("KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT", url.fault);
     }
     access.server = std::move(url.text);
   }
@@ -199,17 +199,17 @@ Answer<Access> InClusterAccess(const Clock& clock, const std::string& folder) {
   if (auto token = ReadTokenFile(files.token_file)) {
     files.now.token = *std::move(token);
   } else {
-    complaints.Add("", std::move(token).error().message,
-                   "the pod needs automountServiceAccountToken, or a projected volume there");
+    errors.Add("", std::move(token).error().message,
+               "the pod needs automountServiceAccountToken, or a projected volume there");
   }
   files.authority_file = folder + "/ca.crt";
   if (auto authority = ReadCertificatesFile(files.authority_file)) {
     files.now.authority = *std::move(authority);
   } else {
-    complaints.Add("", std::move(authority).error().message,
-                   "it comes with the token, or from the ConfigMap kube-root-ca.crt");
+    errors.Add("", std::move(authority).error().message,
+               "it comes with the token, or from the ConfigMap kube-root-ca.crt");
   }
-  if (!complaints.empty()) return tl::unexpected(complaints.AsFault());
+  if (!errors.empty()) return tl::unexpected(errors.AsFault());
 
   // Without a namespace it is "default"; a projected volume need not have one.
   if (const auto name = ReadNamedFile(folder + "/namespace", kMaxNamespaceFile);

@@ -112,7 +112,7 @@ class Client {
   // `transport` and `sleeper` must outlive it.
   Client(Transport& transport, Sleeper& sleeper, const ClientOptions& options = {});
 
-  // Before the first call: who is told what the server warns of (Warning headers), from any thread
+  // Before the first call: who gets what the server warns of (Warning headers), from any thread
   // that makes calls, each time that it does.
   void OnWarning(std::function<void(const std::string&)> warn) { warn_ = std::move(warn); }
 

@@ -58,53 +58,53 @@ ConfigNode ConfigNode::Member(std::string_view key) const {
   return {*file_, json::Find(value_, key), json::Child(pointer_, key)};
 }
 
-bool ConfigNode::Must(bool holds, std::string_view be, ConfigErrors& complaints) const {
+bool ConfigNode::Must(bool holds, std::string_view be, ConfigErrors& errors) const {
   if (holds) return true;
   const std::string field = Field();
   std::string instead;
   if (be == "a string" && value_->is_primitive()) instead = "put it in quotes";
-  complaints.Add(Place(),
-                 (field.empty() ? "the file" : field) + " must be " + std::string(be) + ", not " +
-                     WithArticle(json::TypeName(*value_)),
-                 instead);
+  errors.Add(Place(),
+             (field.empty() ? "the file" : field) + " must be " + std::string(be) + ", not " +
+                 WithArticle(json::TypeName(*value_)),
+             instead);
   return false;
 }
 
-ConfigNode ConfigNode::Object(std::string_view key, ConfigErrors& complaints) const {
+ConfigNode ConfigNode::Object(std::string_view key, ConfigErrors& errors) const {
   const ConfigNode member = Member(key);
-  if (!member || !member.Must(member.value().is_object(), "an object", complaints)) {
+  if (!member || !member.Must(member.value().is_object(), "an object", errors)) {
     return {*file_, nullptr, member.pointer_};
   }
   return member;
 }
 
-std::string ConfigNode::Text(std::string_view key, ConfigErrors& complaints) const {
+std::string ConfigNode::Text(std::string_view key, ConfigErrors& errors) const {
   const ConfigNode member = Member(key);
-  if (!member || !member.Must(member.value().is_string(), "a string", complaints)) return {};
+  if (!member || !member.Must(member.value().is_string(), "a string", errors)) return {};
   return member.value().get<std::string>();
 }
 
 std::string ConfigNode::RequiredText(std::string_view key, std::string_view instead,
-                                     ConfigErrors& complaints) const {
-  std::string text = Text(key, complaints);
+                                     ConfigErrors& errors) const {
+  std::string text = Text(key, errors);
   const ConfigNode member = Member(key);
   if (text.empty() && (!member || member.value().is_string())) {
-    complaints.Add(member.Place(), Field() + " has no " + std::string(key), std::string(instead));
+    errors.Add(member.Place(), Field() + " has no " + std::string(key), std::string(instead));
   }
   return text;
 }
 
-bool ConfigNode::Flag(std::string_view key, ConfigErrors& complaints) const {
+bool ConfigNode::Flag(std::string_view key, ConfigErrors& errors) const {
   const ConfigNode member = Member(key);
-  if (!member || !member.Must(member.value().is_boolean(), "true or false", complaints)) {
+  if (!member || !member.Must(member.value().is_boolean(), "true or false", errors)) {
     return false;
   }
   return member.value().get<bool>();
 }
 
-std::vector<ConfigNode> ConfigNode::Items(std::string_view key, ConfigErrors& complaints) const {
+std::vector<ConfigNode> ConfigNode::Items(std::string_view key, ConfigErrors& errors) const {
   const ConfigNode member = Member(key);
-  if (!member || !member.Must(member.value().is_array(), "a list", complaints)) return {};
+  if (!member || !member.Must(member.value().is_array(), "a list", errors)) return {};
   std::vector<ConfigNode> items;
   for (size_t i = 0; i < member.value().size(); ++i) {
     items.push_back({*file_, &member.value()[i], json::Child(member.pointer_, i)});
@@ -116,10 +116,10 @@ const MaterialKind kAuthority{"certificate-authority", ReadCertificatesFile, Cer
 const MaterialKind kCertificate{"client-certificate", ReadCertificatesFile, CertificatesFault};
 const MaterialKind kKey{"client-key", ReadKeyFile, KeyFault};
 
-Material ReadMaterial(const ConfigNode& node, const MaterialKind& kind, ConfigErrors& complaints) {
+Material ReadMaterial(const ConfigNode& node, const MaterialKind& kind, ConfigErrors& errors) {
   Material material;
   const ConfigNode data = node.Member(std::string(kind.name) + "-data");
-  const std::string encoded = node.Text(std::string(kind.name) + "-data", complaints);
+  const std::string encoded = node.Text(std::string(kind.name) + "-data", errors);
   if (!encoded.empty()) {
     material.given = true;
     material.place = data.Place();
@@ -129,11 +129,11 @@ Material ReadMaterial(const ConfigNode& node, const MaterialKind& kind, ConfigEr
     if (fault.empty()) {
       material.text = *std::move(text);
     } else {
-      complaints.Add(data.Place(), data.Field() + ": " + fault);
+      errors.Add(data.Place(), data.Field() + ": " + fault);
     }
     return material;
   }
-  const std::string path = node.Text(kind.name, complaints);
+  const std::string path = node.Text(kind.name, errors);
   if (path.empty()) return material;
   const ConfigNode member = node.Member(kind.name);
   material.given = true;
@@ -142,13 +142,13 @@ Material ReadMaterial(const ConfigNode& node, const MaterialKind& kind, ConfigEr
   if (auto text = kind.read(material.path)) {
     material.text = *std::move(text);
   } else {
-    complaints.Add(member.Place(), member.Field() + ": " + std::move(text).error().message);
+    errors.Add(member.Place(), member.Field() + ": " + std::move(text).error().message);
   }
   return material;
 }
 
 Material ReadMaterialFile(const std::string& place, const std::string& path,
-                          const MaterialKind& kind, ConfigErrors& complaints) {
+                          const MaterialKind& kind, ConfigErrors& errors) {
   std::error_code ignored;
   Material material;
   material.given = true;
@@ -157,7 +157,7 @@ Material ReadMaterialFile(const std::string& place, const std::string& path,
   if (auto text = kind.read(material.path)) {
     material.text = *std::move(text);
   } else {
-    complaints.Add(place, std::move(text).error().message);
+    errors.Add(place, std::move(text).error().message);
   }
   return material;
 }

@@ -51,16 +51,16 @@ class ConfigNode {
   std::string Field() const;  // "clusters[0].cluster"
 
   ConfigNode Member(std::string_view key) const;  // of any type
-  ConfigNode Object(std::string_view key, ConfigErrors& complaints) const;
-  std::string Text(std::string_view key, ConfigErrors& complaints) const;
+  ConfigNode Object(std::string_view key, ConfigErrors& errors) const;
+  std::string Text(std::string_view key, ConfigErrors& errors) const;
   // The same; complains "FIELD has no KEY (instead)" where there is none, or an empty one.
   std::string RequiredText(std::string_view key, std::string_view instead,
-                           ConfigErrors& complaints) const;
-  bool Flag(std::string_view key, ConfigErrors& complaints) const;
-  std::vector<ConfigNode> Items(std::string_view key, ConfigErrors& complaints) const;
+                           ConfigErrors& errors) const;
+  bool Flag(std::string_view key, ConfigErrors& errors) const;
+  std::vector<ConfigNode> Items(std::string_view key, ConfigErrors& errors) const;
 
   // Complains "FIELD must be a string, not an integer" unless it `holds`, which it returns.
-  bool Must(bool holds, std::string_view be, ConfigErrors& complaints) const;
+  bool Must(bool holds, std::string_view be, ConfigErrors& errors) const;
 
  private:
   ConfigNode(const ConfigFile& file, const Json* value, std::string pointer);
@@ -88,11 +88,11 @@ extern const MaterialKind kAuthority;
 extern const MaterialKind kCertificate;
 extern const MaterialKind kKey;
 
-Material ReadMaterial(const ConfigNode& node, const MaterialKind& kind, ConfigErrors& complaints);
+Material ReadMaterial(const ConfigNode& node, const MaterialKind& kind, ConfigErrors& errors);
 
 // The same of a file that the flag `place` names; a path counts from the current folder.
 Material ReadMaterialFile(const std::string& place, const std::string& path,
-                          const MaterialKind& kind, ConfigErrors& complaints);
+                          const MaterialKind& kind, ConfigErrors& errors);
 
 // A path in a file counts from the folder that the file is in; empty stays empty.
 std::string PathFrom(const ConfigFile& file, const std::string& path);

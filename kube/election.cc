@@ -35,20 +35,20 @@ Elector::Elector(Client& client, Sleeper& sleeper, const Clock& clock, Options o
       until_(kNever) {}
 
 void Elector::Run(const std::stop_token& stop, const std::function<void(bool)>& on_change) {
-  bool told = false;
-  const auto tell = [&](bool now) {
-    if (now == told) return;
-    told = now;
+  bool reported = false;
+  const auto report = [&](bool now) {
+    if (now == reported) return;
+    reported = now;
     on_change(now);
   };
   while (!stop.stop_requested()) {
     Look(stop);
-    tell(leading());
+    report(leading());
     sleeper_.Sleep(NextPause(), stop);
-    tell(leading());
+    report(leading());
   }
   until_ = kNever;
-  tell(false);
+  report(false);
   if (IsOurs()) Release();
 }
 
@@ -68,7 +68,7 @@ Answer<bool> Elector::Hold(const std::stop_token& stop) {
   const auto now = clock_.Now();
   const bool led = leading();
   if (led && !lease_.is_null()) {
-    // As it was last seen; the server tells when it has changed.
+    // As it was last seen; the server reports when it has changed.
     const auto renewed = Update(OurSpec(), stop);
     if (renewed) return true;
     const Reason reason = renewed.error().reason;
@@ -165,7 +165,7 @@ std::chrono::milliseconds Elector::NextPause() {
   std::uniform_int_distribution<int64_t> more(0, retry.count() / 5);
   const milliseconds pause = retry + milliseconds(more(random_));
   if (!leading()) return pause;
-  // The loss is told when it comes.
+  // The loss is reported when it comes.
   const auto left = Clock::Instant(Clock::Instant::duration(until_)) - clock_.Now();
   return std::min(pause, std::chrono::ceil<milliseconds>(left));
 }

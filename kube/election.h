@@ -42,7 +42,7 @@ class Elector {
 
   // Takes the Lease when it is free and renews it, until `stop`; then it releases the Lease, so
   // that the next one need not wait. After losing the Lease it tries for it again. `on_change` is
-  // called in this thread, the first time when it leads, and should return soon. It may tell the
+  // called in this thread, the first time when it leads, and should return soon. It may ask the
   // loss later than leading() does, by as long as a request may take.
   void Run(const std::stop_token& stop, const std::function<void(bool leading)>& on_change);
 

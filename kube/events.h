@@ -101,7 +101,7 @@ class EventBook {
   // The Event could not be created and will not be; the next occurrence is a new one.
   void Forget(const Entry& entry);
 
-  // Series of which the API server does not know the count, and may be told it; all such, whenever
+  // Series of which the API server does not know the count, and may get it; all such, whenever
   // they were written, when `even_early`.
   std::vector<Entry*> Due(Clock::Instant now, bool even_early = false);
   std::optional<Clock::Instant> NextDue() const;

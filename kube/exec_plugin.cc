@@ -22,50 +22,50 @@ namespace {
 constexpr const char* kExtension = "client.authentication.k8s.io/exec";
 
 // Empty, with a complaint, if the version is not supported.
-std::string ReadVersion(const ConfigNode& exec, ConfigErrors& complaints) {
+std::string ReadVersion(const ConfigNode& exec, ConfigErrors& errors) {
   const ConfigNode member = exec.Member("apiVersion");
-  std::string version = exec.Text("apiVersion", complaints);
+  std::string version = exec.Text("apiVersion", errors);
   const std::vector<std::string_view> known(std::begin(kExecVersions), std::end(kExecVersions));
   if (std::find(known.begin(), known.end(), version) != known.end()) return version;
   if (member && !member.value().is_string()) return "";
-  complaints.Add(member.Place(),
-                 exec.Field() + (version.empty() ? " has no apiVersion"
-                                                 : " has apiVersion " + Quote(version) +
-                                                       ", which is not supported"),
-                 "write " + OneOf(known) + ", depending on the plugin");
+  errors.Add(member.Place(),
+             exec.Field() + (version.empty() ? " has no apiVersion"
+                                             : " has apiVersion " + Quote(version) +
+                                                   ", which is not supported"),
+             "write " + OneOf(known) + ", depending on the plugin");
   return "";
 }
 
 // Plugins run without a terminal.
 void CheckInteractiveMode(const ConfigNode& exec, const std::string& version,
-                          ConfigErrors& complaints) {
+                          ConfigErrors& errors) {
   const ConfigNode member = exec.Member("interactiveMode");
-  const std::string mode = exec.Text("interactiveMode", complaints);
+  const std::string mode = exec.Text("interactiveMode", errors);
   if (mode == "Never" || mode == "IfAvailable") return;
   if (member && !member.value().is_string()) return;
   if (mode.empty() && version != kExecVersions[0]) return;  // only v1 requires it
-  complaints.Add(member.Place(),
-                 mode.empty() ? exec.Field() + " has no interactiveMode"
-                 : mode == "Always"
-                     ? exec.Field() + " requires interactive login, which is not supported"
-                     : exec.Field() + " has an unknown interactiveMode, " + Quote(mode),
-                 "write interactiveMode: Never or IfAvailable");
+  errors.Add(member.Place(),
+             mode.empty() ? exec.Field() + " has no interactiveMode"
+             : mode == "Always"
+                 ? exec.Field() + " requires interactive login, which is not supported"
+                 : exec.Field() + " has an unknown interactiveMode, " + Quote(mode),
+             "write interactiveMode: Never or IfAvailable");
 }
 
-void ReadVariables(const ConfigNode& exec, ExecPlugin& plugin, ConfigErrors& complaints) {
-  for (const ConfigNode& item : exec.Items("env", complaints)) {
-    if (!item || !item.Must(item.value().is_object(), "an object with name and value", complaints))
+void ReadVariables(const ConfigNode& exec, ExecPlugin& plugin, ConfigErrors& errors) {
+  for (const ConfigNode& item : exec.Items("env", errors)) {
+    if (!item || !item.Must(item.value().is_object(), "an object with name and value", errors))
       continue;
-    std::string name = item.Text("name", complaints);
+    std::string name = item.Text("name", errors);
     if (name.empty() || name.find('=') != std::string::npos) {
-      complaints.Add(item.Place(), item.Field() + " has an empty or invalid name");
+      errors.Add(item.Place(), item.Field() + " has an empty or invalid name");
     }
-    plugin.environment.emplace_back(std::move(name), item.Text("value", complaints));
+    plugin.environment.emplace_back(std::move(name), item.Text("value", errors));
   }
 }
 
 Json AboutCluster(const Access& server, const std::optional<ConfigNode>& cluster,
-                  ConfigErrors& complaints) {
+                  ConfigErrors& errors) {
   Json about = {{"server", server.server}};
   if (!server.tls_server_name.empty()) about["tls-server-name"] = server.tls_server_name;
   if (server.insecure) about["insecure-skip-tls-verify"] = true;
@@ -74,7 +74,7 @@ Json AboutCluster(const Access& server, const std::optional<ConfigNode>& cluster
   }
   if (!server.proxy.empty()) about["proxy-url"] = server.proxy;
   if (!cluster) return about;
-  for (const ConfigNode& item : cluster->Items("extensions", complaints)) {
+  for (const ConfigNode& item : cluster->Items("extensions", errors)) {
     if (!item || json::FindString(item.value(), "name") != kExtension) continue;
     if (const ConfigNode extension = item.Member("extension")) about["config"] = extension.value();
   }
@@ -84,28 +84,28 @@ Json AboutCluster(const Access& server, const std::optional<ConfigNode>& cluster
 }  // namespace
 
 ExecPlugin ReadExec(const ConfigNode& exec, const Access& server,
-                    const std::optional<ConfigNode>& cluster, ConfigErrors& complaints) {
+                    const std::optional<ConfigNode>& cluster, ConfigErrors& errors) {
   ExecPlugin plugin;
   plugin.place = exec.Place();
   plugin.command =
-      exec.RequiredText("command", "set it to the program that prints the credentials", complaints);
+      exec.RequiredText("command", "set it to the program that prints the credentials", errors);
   // A name without a slash is looked up in PATH.
   if (plugin.command.find('/') != std::string::npos) {
     plugin.command = PathFrom(exec.file(), plugin.command);
   }
-  for (const ConfigNode& item : exec.Items("args", complaints)) {
-    if (item && item.Must(item.value().is_string(), "a string", complaints)) {
+  for (const ConfigNode& item : exec.Items("args", errors)) {
+    if (item && item.Must(item.value().is_string(), "a string", errors)) {
       plugin.arguments.push_back(item.value().get<std::string>());
     }
   }
-  ReadVariables(exec, plugin, complaints);
-  plugin.api_version = ReadVersion(exec, complaints);
-  CheckInteractiveMode(exec, plugin.api_version, complaints);
-  plugin.install_hint = exec.Text("installHint", complaints);
+  ReadVariables(exec, plugin, errors);
+  plugin.api_version = ReadVersion(exec, errors);
+  CheckInteractiveMode(exec, plugin.api_version, errors);
+  plugin.install_hint = exec.Text("installHint", errors);
 
   Json spec = {{"interactive", false}};
-  if (exec.Flag("provideClusterInfo", complaints)) {
-    spec["cluster"] = AboutCluster(server, cluster, complaints);
+  if (exec.Flag("provideClusterInfo", errors)) {
+    spec["cluster"] = AboutCluster(server, cluster, errors);
   }
   const Json info = {
       {"apiVersion", plugin.api_version}, {"kind", "ExecCredential"}, {"spec", std::move(spec)}};
@@ -276,12 +276,12 @@ class ExecCredentials final : public CredentialSource {
       const bool missing = ended.error().code() == ErrorCode::kNotFound;
       return Because(ended.error().message(), missing ? InstallHint() : "");
     }
-    const std::string said = ended->error.empty() ? "" : ": " + Shown(ended->error);
+    const std::string output = ended->error.empty() ? "" : ": " + Shown(ended->error);
     if (ended->signal != 0) {
-      return Because("ended by signal " + std::to_string(ended->signal) + said, "");
+      return Because("ended by signal " + std::to_string(ended->signal) + output, "");
     }
     if (ended->exit_code != 0) {
-      return Because("exit code " + std::to_string(ended->exit_code) + said, "");
+      return Because("exit code " + std::to_string(ended->exit_code) + output, "");
     }
     auto printed = Parse(ended->output, plugin_.api_version);
     if (!printed) return Because(printed.error(), "");

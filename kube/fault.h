@@ -55,7 +55,7 @@ inline tl::unexpected<Fault> Failed(Reason reason, std::string message) {
   return tl::unexpected<Fault>(Fault{.reason = reason, .message = std::move(message)});
 }
 
-// The fault that an answer of status >= 400 tells: its body is a Status, or else some text that a
+// The fault that an answer of status >= 400 reports: its body is a Status, or else some text that a
 // proxy wrote. `doing` begins the message: "GET /api/v1/pods".
 Fault FaultOf(const std::string& doing, int http, std::string_view body,
               std::optional<std::chrono::seconds> retry_after);

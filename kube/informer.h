@@ -44,8 +44,8 @@ class Informer {
     // understood (kGarbage), and for the first that is beyond `namespace_bytes` (kTooLarge).
     std::function<void(const Fault& fault, std::chrono::milliseconds pause)> failed{};
     // current() has become true; in the thread of Run.
-    std::function<void()> became_current{};
-    // What another informer knew before: the first list tells what has changed since. Null:
+    std::function<void()> on_synced{};
+    // What another informer knew before: the first list reports what has changed since. Null:
     // nothing.
     std::shared_ptr<const Collection<T>> known{};
     size_t namespace_bytes = kBytesOfNamespace;
@@ -74,8 +74,8 @@ class Informer {
   bool current() const {
     return synced() && reflector_.following() && (options_.left_out || left_out_count_ == 0);
   }
-  // Objects of which only the metadata is known, each told to `failed`, and those beyond the bytes
-  // of their namespace. Of the latter, which cost only their own namespace, the collection is
+  // Objects of which only the metadata is known, each reported to `failed`, and those beyond the
+  // bytes of their namespace. Of the latter, which cost only their own namespace, the collection is
   // current all the same; they come in with their next change or the next list that finds room.
   size_t left_out() const { return left_out_count_ + beyond_count_; }
   bool WaitSynced(std::chrono::milliseconds timeout, const std::stop_token& stop = {}) const {
@@ -114,7 +114,7 @@ class Informer {
                   if (options_.left_out) AddListed(metadata_only, options_.left_out);
                 },
             .list_done = [this] { Replace(); },
-            .follows = [this] { Tell(); },
+            .follows = [this] { Notify(); },
             .happened =
                 [this](const WatchEvent& event) {
                   const std::string key = KeyOf(event.object);
@@ -126,7 +126,7 @@ class Informer {
                   beyond_count_ = charges_.beyond.size();
                   if (left_out_.erase(key) == 0) return;
                   left_out_count_ = left_out_.size();
-                  Tell();
+                  Notify();
                 },
             .failed =
                 [this](const Fault& fault, std::chrono::milliseconds pause) {
@@ -134,8 +134,8 @@ class Informer {
                 }};
   }
 
-  void Tell() {
-    if (options_.became_current && current()) options_.became_current();
+  void Notify() {
+    if (options_.on_synced && current()) options_.on_synced();
   }
 
   // What the objects of each namespace take, and those for which there was no room.
@@ -181,7 +181,7 @@ class Informer {
   // Once for each namespace.
   void Complain(std::set<std::string>& complained, const std::string& key, Reason reason,
                 const std::string& what) {
-    if (complained.size() >= kMostComplaints || !complained.insert(NamespaceOf(key)).second) return;
+    if (complained.size() >= kMostReported || !complained.insert(NamespaceOf(key)).second) return;
     if (!options_.failed) return;
     const std::string object = key.substr(0, kMaxName) + (key.size() > kMaxName ? "..." : "");
     options_.failed(
@@ -218,7 +218,7 @@ class Informer {
       });
     }
     left_out_count_ = left_out_.size();
-    // Not before all of it was told: who makes something of the changes is complete then, too.
+    // Set after all callbacks ran, so derived state is complete, too.
     {
       const MutexLock lock(mutex_);
       synced_ = true;
@@ -227,7 +227,7 @@ class Informer {
   }
 
   static constexpr size_t kFirstRows = 1024;
-  static constexpr size_t kMostComplaints = 1000;  // namespaces
+  static constexpr size_t kMostReported = 1000;  // namespaces
 
   const Options options_;
   Snapshot<Objects> objects_;

@@ -16,19 +16,19 @@ namespace {
 
 // The impersonation settings of the user: `as`, `as-uid`, `as-groups` and `as-user-extra`.
 Impersonation ReadImpersonation(const ConfigNode& user, const AccessFlags& flags,
-                                ConfigErrors& complaints);
+                                ConfigErrors& errors);
 
 // Null if the file does not exist or is invalid; the latter adds a complaint.
-std::unique_ptr<ConfigFile> ReadConfigFile(const std::string& path, ConfigErrors& complaints) {
+std::unique_ptr<ConfigFile> ReadConfigFile(const std::string& path, ConfigErrors& errors) {
   const auto text = ReadFile(path, json::Limits().bytes);
   if (!text) {
-    if (text.error().code() != ErrorCode::kNotFound) complaints.Add(path, text.error().message());
+    if (text.error().code() != ErrorCode::kNotFound) errors.Add(path, text.error().message());
     return nullptr;
   }
   auto documents = json::DecodeYaml(*text);
   if (!documents) {
     const json::Issue& issue = documents.error();
-    complaints.Add(json::PlaceText(path, issue.at), issue.message, issue.hint);
+    errors.Add(json::PlaceText(path, issue.at), issue.message, issue.hint);
     return nullptr;
   }
   auto file = std::make_unique<ConfigFile>();
@@ -40,36 +40,35 @@ std::unique_ptr<ConfigFile> ReadConfigFile(const std::string& path, ConfigErrors
   return file;
 }
 
-bool IsKubeconfig(const ConfigNode& root, ConfigErrors& complaints) {
-  if (!root.Must(root.value().is_object(), "an object with clusters, users and contexts",
-                 complaints)) {
+bool IsKubeconfig(const ConfigNode& root, ConfigErrors& errors) {
+  if (!root.Must(root.value().is_object(), "an object with clusters, users and contexts", errors)) {
     return false;
   }
-  const std::string kind = root.Text("kind", complaints);
-  const std::string version = root.Text("apiVersion", complaints);
+  const std::string kind = root.Text("kind", errors);
+  const std::string version = root.Text("apiVersion", errors);
   if ((kind.empty() || kind == "Config") && (version.empty() || version == "v1")) return true;
-  complaints.Add(root.Place(),
-                 "is " + Quote(version) + ", kind " + Quote(kind) + ", which is not a kubeconfig",
-                 "a kubeconfig has apiVersion: v1 and kind: Config");
+  errors.Add(root.Place(),
+             "is " + Quote(version) + ", kind " + Quote(kind) + ", which is not a kubeconfig",
+             "a kubeconfig has apiVersion: v1 and kind: Config");
   return false;
 }
 
 // Adds the entries of a list such as `clusters`: each has a name and its content under `member`.
 void AddEntries(const ConfigNode& root, std::string_view list, std::string_view member,
-                Kubeconfig::Entries& entries, ConfigErrors& complaints) {
+                Kubeconfig::Entries& entries, ConfigErrors& errors) {
   std::map<std::string, std::string> here;  // position by name
-  for (const ConfigNode& item : root.Items(list, complaints)) {
-    if (!item || !item.Must(item.value().is_object(), "an object", complaints)) continue;
-    const std::string name = item.RequiredText("name", "", complaints);
+  for (const ConfigNode& item : root.Items(list, errors)) {
+    if (!item || !item.Must(item.value().is_object(), "an object", errors)) continue;
+    const std::string name = item.RequiredText("name", "", errors);
     if (name.empty()) continue;
     if (const auto [first, added] = here.emplace(name, item.Place()); !added) {
-      complaints.Add(item.Place(),
-                     item.Field() + " has the name " + Quote(name) + ", which is already used at " +
-                         first->second,
-                     "remove or rename one of them");
+      errors.Add(item.Place(),
+                 item.Field() + " has the name " + Quote(name) + ", which is already used at " +
+                     first->second,
+                 "remove or rename one of them");
       continue;
     }
-    entries.emplace(name, item.Object(member, complaints));
+    entries.emplace(name, item.Object(member, errors));
   }
 }
 
@@ -84,18 +83,18 @@ std::string Kubeconfig::Names() const {
   return names;
 }
 
-Kubeconfig LoadKubeconfig(const std::vector<std::string>& paths, ConfigErrors& complaints) {
+Kubeconfig LoadKubeconfig(const std::vector<std::string>& paths, ConfigErrors& errors) {
   Kubeconfig config;
   for (const std::string& path : paths) {
-    auto file = ReadConfigFile(path, complaints);
+    auto file = ReadConfigFile(path, errors);
     if (file == nullptr) continue;
     const ConfigNode root(*file);
-    if (root && IsKubeconfig(root, complaints)) {
-      AddEntries(root, "clusters", "cluster", config.clusters, complaints);
-      AddEntries(root, "users", "user", config.users, complaints);
-      AddEntries(root, "contexts", "context", config.contexts, complaints);
+    if (root && IsKubeconfig(root, errors)) {
+      AddEntries(root, "clusters", "cluster", config.clusters, errors);
+      AddEntries(root, "users", "user", config.users, errors);
+      AddEntries(root, "contexts", "context", config.contexts, errors);
       if (config.current_context.empty()) {
-        config.current_context = root.Text("current-context", complaints);
+        config.current_context = root.Text("current-context", errors);
         config.current_context_place = root.Member("current-context").Place();
       }
     }
@@ -129,19 +128,19 @@ class AccessBuilder {
     const auto user = ChooseEntry(config_.users, flags_.user, "user", context);
     ReadServer(context, cluster);
     if (cluster) ReadCluster(*cluster);
-    ApplyTrust(flags_, access_, complaints_);
-    const bool shows = user || !flags_.token.empty() || !flags_.client_certificate.empty() ||
-                       !flags_.client_key.empty();
-    if (shows && !access_.server.starts_with("http://")) {
-      access_.credentials = ReadUser(user, flags_, access_, cluster, clock_, complaints_);
+    ApplyTrust(flags_, access_, errors_);
+    const bool has_credentials = user || !flags_.token.empty() ||
+                                 !flags_.client_certificate.empty() || !flags_.client_key.empty();
+    if (has_credentials && !access_.server.starts_with("http://")) {
+      access_.credentials = ReadUser(user, flags_, access_, cluster, clock_, errors_);
     } else {
       // As in client-go (ClientConfig), credentials are never sent without TLS.
       access_.credentials = MakeCredentialSource({}, clock_);
-      if (shows) access_.origin += " (no credentials are sent without TLS)";
+      if (has_credentials) access_.origin += " (no credentials are sent without TLS)";
     }
-    if (user) access_.impersonation = ReadImpersonation(*user, flags_, complaints_);
-    ApplyFlags(flags_, access_, complaints_);
-    if (!complaints_.empty()) return tl::unexpected(complaints_.AsFault());
+    if (user) access_.impersonation = ReadImpersonation(*user, flags_, errors_);
+    ApplyFlags(flags_, access_, errors_);
+    if (!errors_.empty()) return tl::unexpected(errors_.AsFault());
     return std::move(access_);
   }
 
@@ -155,10 +154,10 @@ class AccessBuilder {
     }
     access_.origin = config_.files.empty() ? "--server" : config_.Names();
     if (!flags_.cluster.empty() || !flags_.server.empty()) return std::nullopt;
-    complaints_.Add(config_.Names(), "current-context is not set",
-                    config_.contexts.empty()
-                        ? "it defines no contexts either, so the kubeconfig is incomplete"
-                        : "choose one of " + NamesOf(config_.contexts) + " with --context");
+    errors_.Add(config_.Names(), "current-context is not set",
+                config_.contexts.empty()
+                    ? "it defines no contexts either, so the kubeconfig is incomplete"
+                    : "choose one of " + NamesOf(config_.contexts) + " with --context");
     return std::nullopt;
   }
 
@@ -177,10 +176,10 @@ class AccessBuilder {
     std::vector<std::string_view> known;
     for (const auto& [other, node] : entries) known.push_back(other);
     const auto near = NearestOf(name, known);
-    complaints_.Add(place, "there is no " + what + " " + Quote(name),
-                    near              ? "did you mean " + Quote(*near) + "?"
-                    : entries.empty() ? "none is defined"
-                                      : "defined: " + NamesOf(entries));
+    errors_.Add(place, "there is no " + what + " " + Quote(name),
+                near              ? "did you mean " + Quote(*near) + "?"
+                : entries.empty() ? "none is defined"
+                                  : "defined: " + NamesOf(entries));
     return std::nullopt;
   }
 
@@ -189,7 +188,7 @@ class AccessBuilder {
                     const std::string& what, const Entry& context) {
     if (!flag.empty()) return FindEntry(entries, flag, what, "--" + what);
     if (!context) return std::nullopt;
-    const std::string name = context->Text(what, complaints_);
+    const std::string name = context->Text(what, errors_);
     if (name.empty()) return std::nullopt;
     return FindEntry(entries, name, what, context->Member(what).Place());
   }
@@ -198,11 +197,11 @@ class AccessBuilder {
     std::string name = flags_.default_namespace;
     std::string place = "--namespace";
     if (name.empty() && context) {
-      name = context->Text("namespace", complaints_);
+      name = context->Text("namespace", errors_);
       place = context->Member("namespace").Place();
     }
     if (name.empty()) return;
-    NamespaceFault(place, name, complaints_);
+    NamespaceFault(place, name, errors_);
     access_.default_namespace = name;
   }
 
@@ -210,22 +209,22 @@ class AccessBuilder {
     std::string place = "--server";
     std::string server = flags_.server;
     if (server.empty() && cluster) {
-      server = cluster->RequiredText("server", "write https://ADDRESS:PORT", complaints_);
+      server = cluster->RequiredText("server", "write https://ADDRESS:PORT", errors_);
       place = cluster->Member("server").Place();
     } else if (server.empty() && context && !context->Member("cluster")) {
-      complaints_.Add(context->Place(), context->Field() + " has no cluster");
+      errors_.Add(context->Place(), context->Field() + " has no cluster");
     }
     if (server.empty()) return;  // already reported
     ServerUrl url = ReadServerUrl(server);
-    if (!url.fault.empty()) complaints_.Add(place, url.fault, url.fix);
+    if (!url.fault.empty()) errors_.Add(place, url.fault, url.fix);
     access_.server = std::move(url.text);
   }
 
   void ReadCluster(const ConfigNode& cluster) {
-    access_.insecure = cluster.Flag("insecure-skip-tls-verify", complaints_);
+    access_.insecure = cluster.Flag("insecure-skip-tls-verify", errors_);
     // The name belongs to the configured server.
     if (flags_.server.empty()) {
-      access_.tls_server_name = cluster.Text("tls-server-name", complaints_);
+      access_.tls_server_name = cluster.Text("tls-server-name", errors_);
     }
     // Values that flags replace are not checked.
     if (flags_.insecure || !flags_.certificate_authority.empty()) {
@@ -233,22 +232,22 @@ class AccessBuilder {
     } else {
       ReadAuthority(cluster);
     }
-    access_.proxy = cluster.Text("proxy-url", complaints_);
+    access_.proxy = cluster.Text("proxy-url", errors_);
     if (!access_.proxy.empty() && !IsProxyUrl(access_.proxy)) {
       const ConfigNode member = cluster.Member("proxy-url");
-      complaints_.Add(member.Place(), member.Field() + " is not a proxy URL",
-                      "it must start with http://, https:// or socks5://");
+      errors_.Add(member.Place(), member.Field() + " is not a proxy URL",
+                  "it must start with http://, https:// or socks5://");
     }
   }
 
   void ReadAuthority(const ConfigNode& cluster) {
-    Material authority = ReadMaterial(cluster, kAuthority, complaints_);
+    Material authority = ReadMaterial(cluster, kAuthority, errors_);
     if (access_.insecure && authority.given) {
-      complaints_.Add(cluster.Member("insecure-skip-tls-verify").Place(),
-                      cluster.Field() +
-                          " has both a certificate authority and "
-                          "insecure-skip-tls-verify, which ignores it",
-                      "remove insecure-skip-tls-verify");
+      errors_.Add(cluster.Member("insecure-skip-tls-verify").Place(),
+                  cluster.Field() +
+                      " has both a certificate authority and "
+                      "insecure-skip-tls-verify, which ignores it",
+                  "remove insecure-skip-tls-verify");
     }
     access_.authority = std::move(authority.text);
   }
@@ -256,7 +255,7 @@ class AccessBuilder {
   const Kubeconfig& config_;
   const AccessFlags& flags_;
   const Clock& clock_;
-  ConfigErrors complaints_;
+  ConfigErrors errors_;
   Access access_;
 };
 
@@ -283,52 +282,52 @@ constexpr struct {
      "use an exec plugin, such as gke-gcloud-auth-plugin or kubelogin"},
 };
 
-void RefuseUnsupported(const ConfigNode& user, ConfigErrors& complaints) {
+void RefuseUnsupported(const ConfigNode& user, ConfigErrors& errors) {
   for (const auto& [name, why, instead] : kUnsupported) {
     const ConfigNode member = user.Member(name);
     if (!member || member.value().empty() || member.value() == "") continue;
-    complaints.Add(member.Place(), member.Field() + ": " + why, instead);
+    errors.Add(member.Place(), member.Field() + ": " + why, instead);
   }
 }
 
-void ReadToken(const ConfigNode& user, CredentialFiles& files, ConfigErrors& complaints) {
-  files.now.token = user.Text("token", complaints);
+void ReadToken(const ConfigNode& user, CredentialFiles& files, ConfigErrors& errors) {
+  files.now.token = user.Text("token", errors);
   if (const auto fault = TokenFault(files.now.token); !fault.empty()) {
     const ConfigNode token = user.Member("token");
-    complaints.Add(token.Place(), token.Field() + ": " + fault);
+    errors.Add(token.Place(), token.Field() + ": " + fault);
   }
-  files.token_file = PathFrom(user.file(), user.Text("tokenFile", complaints));
+  files.token_file = PathFrom(user.file(), user.Text("tokenFile", errors));
   if (files.token_file.empty()) return;
   // The file takes precedence if it can be read.
   if (auto token = ReadTokenFile(files.token_file)) {
     files.now.token = *std::move(token);
   } else if (files.now.token.empty()) {
     const ConfigNode member = user.Member("tokenFile");
-    complaints.Add(member.Place(), member.Field() + ": " + std::move(token).error().message);
+    errors.Add(member.Place(), member.Field() + ": " + std::move(token).error().message);
   }
 }
 
 void ReadPair(const std::optional<ConfigNode>& user, const AccessFlags& flags,
-              CredentialFiles& files, ConfigErrors& complaints) {
+              CredentialFiles& files, ConfigErrors& errors) {
   const auto read = [&](const std::string& path, const std::string& flag,
                         const MaterialKind& kind) {
-    if (!path.empty()) return ReadMaterialFile(flag, path, kind, complaints);
-    return user ? ReadMaterial(*user, kind, complaints) : Material();
+    if (!path.empty()) return ReadMaterialFile(flag, path, kind, errors);
+    return user ? ReadMaterial(*user, kind, errors) : Material();
   };
   Material certificate = read(flags.client_certificate, "--client-certificate", kCertificate);
   Material key = read(flags.client_key, "--client-key", kKey);
   const std::string who = user ? user->Field() : "the command line";
   if (certificate.given && !key.given) {
-    complaints.Add(certificate.place, who + " has a client certificate without its key",
-                   user ? "add client-key or client-key-data" : "add --client-key FILE");
+    errors.Add(certificate.place, who + " has a client certificate without its key",
+               user ? "add client-key or client-key-data" : "add --client-key FILE");
   }
   if (key.given && !certificate.given) {
-    complaints.Add(key.place, who + " has a client key without its certificate",
-                   user ? "add client-certificate or client-certificate-data"
-                        : "add --client-certificate FILE");
+    errors.Add(key.place, who + " has a client key without its certificate",
+               user ? "add client-certificate or client-certificate-data"
+                    : "add --client-certificate FILE");
   }
   if (!certificate.text.empty() && !key.text.empty() && !IsPair(certificate.text, key.text)) {
-    complaints.Add(key.place, who + ": the client key does not match the client certificate");
+    errors.Add(key.place, who + ": the client key does not match the client certificate");
   }
   files.now.certificate = std::move(certificate.text);
   files.now.key = std::move(key.text);
@@ -341,22 +340,22 @@ void ReadPair(const std::optional<ConfigNode>& user, const AccessFlags& flags,
 std::shared_ptr<CredentialSource> ReadUser(const std::optional<ConfigNode>& user,
                                            const AccessFlags& flags, const Access& server,
                                            const std::optional<ConfigNode>& cluster,
-                                           const Clock& clock, ConfigErrors& complaints) {
+                                           const Clock& clock, ConfigErrors& errors) {
   CredentialFiles files;
-  if (user) RefuseUnsupported(*user, complaints);
+  if (user) RefuseUnsupported(*user, errors);
   if (!flags.token.empty()) {
     files.now.token = flags.token;
     if (const auto fault = TokenFault(flags.token); !fault.empty()) {
-      complaints.Add("--token", fault);
+      errors.Add("--token", fault);
     }
   } else if (user) {
-    ReadToken(*user, files, complaints);
+    ReadToken(*user, files, errors);
   }
-  ReadPair(user, flags, files, complaints);
+  ReadPair(user, flags, files, errors);
   // As in client-go (UpdateTransportConfig), a plugin is used only without other credentials.
   if (user && files.now == Credential()) {
-    if (const ConfigNode exec = user->Object("exec", complaints)) {
-      return MakeExecSource(ReadExec(exec, server, cluster, complaints), clock);
+    if (const ConfigNode exec = user->Object("exec", errors)) {
+      return MakeExecSource(ReadExec(exec, server, cluster, errors), clock);
     }
   }
   return MakeCredentialSource(std::move(files), clock);
@@ -365,32 +364,31 @@ std::shared_ptr<CredentialSource> ReadUser(const std::optional<ConfigNode>& user
 namespace {
 
 Impersonation ReadImpersonation(const ConfigNode& user, const AccessFlags& flags,
-                                ConfigErrors& complaints) {
+                                ConfigErrors& errors) {
   Impersonation as;
   const auto text = [&](const ConfigNode& node, std::string value) {
     if (const std::string fault = HeaderFault(value); !fault.empty()) {
-      complaints.Add(node.Place(), node.Field() + ": " + fault);
+      errors.Add(node.Place(), node.Field() + ": " + fault);
     }
     return value;
   };
   const auto texts = [&](const ConfigNode& node, std::string_view key) {
     std::vector<std::string> values;
-    for (const ConfigNode& item : node.Items(key, complaints)) {
-      if (item && item.Must(item.value().is_string(), "a string", complaints)) {
+    for (const ConfigNode& item : node.Items(key, errors)) {
+      if (item && item.Must(item.value().is_string(), "a string", errors)) {
         values.push_back(text(item, item.value().get<std::string>()));
       }
     }
     return values;
   };
-  as.user = text(user.Member("as"), user.Text("as", complaints));
-  as.uid = text(user.Member("as-uid"), user.Text("as-uid", complaints));
+  as.user = text(user.Member("as"), user.Text("as", errors));
+  as.uid = text(user.Member("as-uid"), user.Text("as-uid", errors));
   as.groups = texts(user, "as-groups");
-  if (const ConfigNode extra = user.Object("as-user-extra", complaints)) {
+  if (const ConfigNode extra = user.Object("as-user-extra", errors)) {
     for (const auto& [key, values] : extra.value().items()) as.extra[key] = texts(extra, key);
   }
   if (as.user.empty() && flags.impersonation.user.empty() && as != Impersonation()) {
-    complaints.Add(user.Place(), user.Field() + " impersonates groups without a user",
-                   "add as: USER");
+    errors.Add(user.Place(), user.Field() + " impersonates groups without a user", "add as: USER");
   }
   return as;
 }

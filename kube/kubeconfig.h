@@ -14,7 +14,7 @@
 
 namespace mindgate::kube {
 
-// The groups and versions of ExecCredential that plugins may speak.
+// The groups and versions of ExecCredential that plugins may use.
 inline constexpr const char* kExecVersions[] = {"client.authentication.k8s.io/v1",
                                                 "client.authentication.k8s.io/v1beta1"};
 
@@ -52,7 +52,7 @@ struct Kubeconfig {
 
 // Reads and merges files. Missing files are skipped. Memory is bounded: a file has at most
 // 7 MiB (json::Limits).
-Kubeconfig LoadKubeconfig(const std::vector<std::string>& paths, ConfigErrors& complaints);
+Kubeconfig LoadKubeconfig(const std::vector<std::string>& paths, ConfigErrors& errors);
 
 // The access that the flags select. Reads and checks certificates and tokens in files. `clock` must
 // outlive the result.
@@ -61,14 +61,14 @@ Answer<Access> ChooseAccess(const Kubeconfig& config, const AccessFlags& flags, 
 // Applies command-line flags to an Access, whatever its source.
 
 // Adds a complaint if `name` is not a valid namespace name.
-void NamespaceFault(const std::string& place, const std::string& name, ConfigErrors& complaints);
+void NamespaceFault(const std::string& place, const std::string& name, ConfigErrors& errors);
 
 // --certificate-authority, --insecure-skip-tls-verify and --tls-server-name. As in client-go
 // (client_config.go, getCluster), either of the first two replaces all trust settings.
-void ApplyTrust(const AccessFlags& flags, Access& access, ConfigErrors& complaints);
+void ApplyTrust(const AccessFlags& flags, Access& access, ConfigErrors& errors);
 
 // --as, --as-uid, --as-group and --request-timeout.
-void ApplyFlags(const AccessFlags& flags, Access& access, ConfigErrors& complaints);
+void ApplyFlags(const AccessFlags& flags, Access& access, ConfigErrors& errors);
 
 // Why a value cannot be sent in an HTTP header; empty if it can.
 std::string HeaderFault(const std::string& value);
@@ -76,7 +76,7 @@ std::string HeaderFault(const std::string& value);
 // Reads `exec` of a user. If the plugin requests it, it receives `server` and the plugin
 // configuration of `cluster`.
 ExecPlugin ReadExec(const ConfigNode& exec, const Access& server,
-                    const std::optional<ConfigNode>& cluster, ConfigErrors& complaints);
+                    const std::optional<ConfigNode>& cluster, ConfigErrors& errors);
 
 // The credentials of a kubeconfig user for `server`, whose other fields are set; flags override
 // them, and `user` may be absent. The result is meaningless if there are complaints. `clock` must
@@ -84,6 +84,6 @@ ExecPlugin ReadExec(const ConfigNode& exec, const Access& server,
 std::shared_ptr<CredentialSource> ReadUser(const std::optional<ConfigNode>& user,
                                            const AccessFlags& flags, const Access& server,
                                            const std::optional<ConfigNode>& cluster,
-                                           const Clock& clock, ConfigErrors& complaints);
+                                           const Clock& clock, ConfigErrors& errors);
 
 }  // namespace mindgate::kube

@@ -182,9 +182,9 @@ class Reflector {
   // Until `stop`; in the caller's thread, where the handler is called too.
   void Run(const std::stop_token& stop);
 
-  // Whether what was told is new, as far as one can know: since the newest fault there was a list,
-  // a bookmark, an event or a watch that ended in good order. That a watch was opened again says
-  // nothing: what happened meanwhile is still to come. From any thread.
+  // Whether what was reported is new, as far as one can know: since the newest fault there was a
+  // list, a bookmark, an event or a watch that ended in good order. That a watch was opened again
+  // says nothing: what happened meanwhile is still to come. From any thread.
   bool following() const { return following_; }
 
   // How often so far; from any thread.

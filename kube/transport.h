@@ -58,8 +58,8 @@ struct TransportLimits {
   // Kept open between calls; more are opened when more calls run at once.
   size_t idle_connections = 4;
   // A stream on which nothing at all arrives for so long is cut: an API server sends a bookmark
-  // about once a minute (k8s.io/apiserver, cacher: bookmarkFrequency). What is told of a silent one
-  // must not pass for new for longer than a Lease is worth.
+  // about once a minute (k8s.io/apiserver, cacher: bookmarkFrequency). What is known of a silent
+  // one must not pass for new for longer than a Lease is worth.
   std::chrono::seconds stream_silence{75};
 };
 

@@ -119,7 +119,7 @@ void RunCheck(const Rule& rule, const RuleContext& context, Findings& findings) 
 }
 
 void Report(const Rule& rule, Mode mode, const RuleContext& context, const Findings& found,
-            Judgement& judgement) {
+            Evaluation& judgement) {
   const auto before = static_cast<ptrdiff_t>(judgement.findings.size());
   for (const Findings::Violation& violation : found.violations()) {
     judgement.findings.push_back({.rule = &rule,
@@ -222,7 +222,7 @@ Mode ModeFor(const Rule& rule, const schemas::Config& config, std::string_view n
 
 namespace {
 
-void JudgeBy(std::span<const Rule* const> rules, const RuleContext& context, Judgement& judgement,
+void JudgeBy(std::span<const Rule* const> rules, const RuleContext& context, Evaluation& judgement,
              std::vector<RuleTrace>* traces) {
   using Result = RuleTrace::Result;
   const auto* override_ = context.config.OverrideFor(context.ns());
@@ -277,8 +277,8 @@ void JudgeBy(std::span<const Rule* const> rules, const RuleContext& context, Jud
 
 }  // namespace
 
-Judgement Judge(const RuleContext& asked, std::vector<RuleTrace>* traces) {
-  Judgement judgement = Judge(asked, Catalogue(), traces);
+Evaluation Evaluate(const RuleContext& asked, std::vector<RuleTrace>* traces) {
+  Evaluation judgement = Evaluate(asked, Catalogue(), traces);
   if (asked.config.policies == nullptr || judgement.gave_up) return judgement;
   SiteFacts facts(asked);
   RuleContext context = asked;
@@ -287,12 +287,12 @@ Judgement Judge(const RuleContext& asked, std::vector<RuleTrace>* traces) {
   return judgement;
 }
 
-Judgement Judge(const RuleContext& asked, std::span<const Rule* const> rules,
-                std::vector<RuleTrace>* traces) {
+Evaluation Evaluate(const RuleContext& asked, std::span<const Rule* const> rules,
+                    std::vector<RuleTrace>* traces) {
   const ChipTable chips(asked);
   RuleContext context = asked;
   context.chips = &chips;
-  Judgement judgement;
+  Evaluation judgement;
   JudgeBy(rules, context, judgement, traces);
   return judgement;
 }

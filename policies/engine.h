@@ -45,7 +45,7 @@ struct RuleTrace {
   std::string reason;  // why it does not apply, was skipped or is excepted
 };
 
-struct Judgement {
+struct Evaluation {
   std::vector<Finding> findings;                  // by rule id, then in the order found
   std::vector<Findings::Annotation> annotations;  // for the audit log of the API server
   bool denied = false;                            // a finding of mode enforce
@@ -55,11 +55,11 @@ struct Judgement {
 // Runs every rule that applies, and the policies of the site after those of the catalogue. All
 // violations at once. A rule that throws is an error finding of that rule. `traces`, when wanted,
 // gets one entry per rule.
-Judgement Judge(const RuleContext& asked, std::vector<RuleTrace>* traces = nullptr);
+Evaluation Evaluate(const RuleContext& asked, std::vector<RuleTrace>* traces = nullptr);
 
 // The same with these rules alone.
-Judgement Judge(const RuleContext& asked, std::span<const Rule* const> rules,
-                std::vector<RuleTrace>* traces);
+Evaluation Evaluate(const RuleContext& asked, std::span<const Rule* const> rules,
+                    std::vector<RuleTrace>* traces);
 
 // The mode in force for a rule in a namespace: namespace override, else global, else the rule's
 // default, and never more than maxMode.

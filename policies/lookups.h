@@ -33,7 +33,7 @@ struct Meant {
 };
 
 // The object of that kind with the same name in another namespace, else the one in the namespace
-// whose name is nearest, unless they are told apart by a number or letter; nothing when there is
+// whose name is nearest, unless they are distinguished by a number or letter; nothing when there is
 // none.
 std::optional<Meant> FindMeant(const RuleContext& context, std::string_view group,
                                std::string_view kind, std::string_view ns, std::string_view name);

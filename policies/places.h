@@ -44,7 +44,7 @@ class TextEntries {
    private:
     void Advance();
 
-    std::span<const schemas::Place* const> maps_;  // those that were not looked at yet
+    std::span<const schemas::Place* const> maps_;  // those that were not searched yet
     TextEntry found_;
   };
   Iterator begin() const { return {maps_, key_}; }

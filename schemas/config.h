@@ -207,7 +207,7 @@ struct KnownNames {
 tl::expected<Config, json::Issues> LoadConfig(std::string_view text, const KnownNames& known,
                                               json::Issues* warnings = nullptr);
 
-// FNV-1a, 64 bits, as 16 hex digits. Tells texts apart that people write; no defence against
+// FNV-1a, 64 bits, as 16 hex digits. Distinguishes texts that people write; no defence against
 // forgery.
 std::string HashText(std::string_view text);
 

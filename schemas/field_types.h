@@ -155,7 +155,7 @@ Type<T> Parsed(const Type<U>& written, Parse parse) {
           }};
 }
 
-// Either of two types, told apart by the JSON type.
+// Either of two types, distinguished by the JSON type.
 template <typename T>
 Type<T> Either(Type<T> a, const Type<T>& b) {
   TypeNames types = a.types;

@@ -82,7 +82,7 @@ inline constexpr std::string_view kDefaultScheduler = "default-scheduler";
 inline constexpr std::string_view kGroupMinMember = "scheduling.volcano.sh/group-min-member";
 inline constexpr std::string_view kPodGroupAnnotation = "scheduling.k8s.io/group-name";
 
-// Labels by which controllers tell the pods of one instance: LeaderWorkerSet
+// Labels by which controllers find the pods of one instance: LeaderWorkerSet
 // (pkg/webhooks/pod_webhook.go) and infer-operator (component/infer-operator/pkg/common).
 inline constexpr std::string_view kLwsName = "leaderworkerset.sigs.k8s.io/name";
 inline constexpr std::string_view kLwsGroup = "leaderworkerset.sigs.k8s.io/group-index";

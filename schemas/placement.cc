@@ -38,7 +38,7 @@ void Merge(const Entry& entry, Merged& merged) {
   if (seen && text && !EqualIgnoreCase(*seen, *text)) merged.other = entry;
 }
 
-// Templates that make no pods are not looked at, unless the whole group is scaled to zero: its pods
+// Templates that make no pods are not read, unless the whole group is scaled to zero: its pods
 // come later.
 template <typename Visit>
 void ForEachPodTemplate(const WorkloadView& view, const PodGroupView& group, Visit visit) {

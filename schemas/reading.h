@@ -70,7 +70,7 @@ struct Field {
   }
 };
 
-// What comments there are in JSON text, as far as anybody is told.
+// What comments there are in JSON text, as far as anybody needs it.
 struct JsonComments {
   static constexpr size_t kMaxLines = 8;
 

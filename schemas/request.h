@@ -81,7 +81,8 @@ class KnownObjects {
  public:
   struct Known {
     const json::Value* object;
-    // Tells objects of one origin from others, and is never followed; null: no particular one.
+    // Distinguishes objects of one origin from others, and is never followed; null: no particular
+    // one.
     const void* source = nullptr;
   };
   KnownObjects(const std::vector<Known>& objects, std::string default_namespace);

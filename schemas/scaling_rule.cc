@@ -24,7 +24,7 @@ constexpr std::string_view kGroups = "group_list";
 constexpr std::string_view kName = "group_name";
 constexpr std::string_view kNum = "group_num";
 constexpr std::string_view kServers = "server_num_per_group";
-// As many as are kept before the first fifty in the order of the text are told.
+// As many as are kept before the first fifty in the order of the text are reported.
 constexpr size_t kMaxFaults = 200;
 // A rule of as many tiers and groups as are read has fewer; those of a text of nothing but braces
 // would cost more memory than they are worth.
@@ -585,7 +585,7 @@ std::optional<std::string_view> ScalingRuleText(const Value& config_map) {
 }
 
 std::optional<std::string_view> MisspelledRuleKey(const Value& config_map) {
-  // A ConfigMap is looked at for its kind alone, and most have nothing to do with scaling.
+  // A ConfigMap is read for its kind alone, and most have nothing to do with scaling.
   constexpr size_t kMaxKeys = 64;
   constexpr int kTypos = 2;
   static const NormalizedKey right(kScalingRuleKey);

@@ -56,8 +56,8 @@ class ApiServer final : public kube::Transport {
 
   explicit ApiServer(const Clock& clock) : clock_(clock) {}
 
-  // Told of each change, in its order, before the call that made it is answered. It must not change
-  // pods itself.
+  // Called for each change, in its order, before the call that made it is answered. It must not
+  // change pods itself.
   void Listen(Listener listener) { listener_ = std::move(listener); }
   // The same for other objects, by their paths; null: it was removed.
   using ObjectListener = std::function<void(const std::string& path, const json::Json* object)>;

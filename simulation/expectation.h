@@ -65,10 +65,10 @@ class AlwaysChecks {
   // All that the scenario, which must outlive it, expects so.
   explicit AlwaysChecks(const Scenario& scenario);
 
-  // When the next one begins, which is then to be looked at whatever else happens.
+  // When the next one begins, which is then to be checked whatever else happens.
   std::optional<Time> next() const;
   // At the end of each moment. Both are asked for services by number; one that has not changed is
-  // only looked at when something about it begins.
+  // only checked when something about it begins.
   void Look(Time now, const std::function<bool(size_t service)>& has_changed,
             const std::function<ServiceNow(size_t service)>& now_of);
   // Each part with the first time that it did not hold.

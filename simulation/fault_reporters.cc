@@ -163,7 +163,7 @@ ReportMap BeatOf(faults::Writer writer, Time at) {
   return {writer, "beat",
           faults::ReportSummary{.times = {{"beat", time}},
                                 .newest = time,
-                                .speaks = writer == faults::Writer::kClusterD}};
+                                .has_content = writer == faults::Writer::kClusterD}};
 }
 
 }  // namespace

@@ -78,7 +78,7 @@ class ServiceStates {
   void NoteReason(const Gang& instance, const std::string& reason);
   // At the end of each moment.
   void Look();
-  // Whether it was looked at in this moment, as something had changed.
+  // Whether it was checked in this moment, as something had changed.
   bool looked(size_t service) const { return states_[service].looked; }
   ServiceNow NowOf(size_t service) const;
   std::vector<ServiceEnd> Ends() const;

@@ -79,7 +79,7 @@ Replica::Leading::Leading(Replica& replica)
                           return mode == ReschedulingMode::kTakeover ||
                                  mode == ReschedulingMode::kEnforce;
                         },
-                    .wanted = [&replica] { return replica.options_.rescheduling.isolate_nodes; },
+                    .enabled = [&replica] { return replica.options_.rescheduling.isolate_nodes; },
                     .is_unhealthy =
                         [&replica](const std::string& node) {
                           const auto& faults = *replica.faults_.faults();
@@ -216,11 +216,11 @@ bool Replica::RecountFaults() {
 
 // When ClusterD is taken for gone, if nothing is heard of it until then.
 std::optional<Time> Replica::NextRecount() const {
-  const auto newest = faults_.told().clusterd_newest();
+  const auto newest = faults_.store().clusterd_newest();
   if (!newest || !faults_.counting().clusterd) return std::nullopt;
   const Time then = *newest + faults::FaultStore::kStaleAfter + std::chrono::seconds(1);
   const bool changes =
-      faults_.told().ChooseSources(options_.rescheduling.fault_source, then) != faults_.counting();
+      faults_.store().ChooseSources(options_.rescheduling.fault_source, then) != faults_.counting();
   return changes ? std::optional(then) : std::nullopt;
 }
 

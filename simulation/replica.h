@@ -141,7 +141,7 @@ class Replica final : public watcher::DecisionListener {
     watcher::rescheduling::Isolation isolation;
   };
 
-  void Tell(watcher::DecisionRecord record) override { records_.push_back(std::move(record)); }
+  void Report(watcher::DecisionRecord record) override { records_.push_back(std::move(record)); }
   // Whose delays differ. What comes after a time of its own keeps nothing else waiting.
   enum class Watch : uint8_t { kPods, kPodGroups, kNodes, kRules, kFaultReports, kOwnTime };
   void DeliverAfter(Watch watch, std::function<void()> report,

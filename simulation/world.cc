@@ -169,7 +169,7 @@ void World::PutNode(size_t node) {
   Json object = server_.FindObject(NodePath(name));
   if (object.is_null()) object = {{"spec", Json::object()}};
   object["status"]["conditions"] = {
-      {{"type", "Ready"}, {"status", IsAway(node) ? "Unknown" : "True"}}};
+      {{"type", "Ready"}, {"status", IsUnavailable(node) ? "Unknown" : "True"}}};
   server_.PutObject(kube::resources::kNodes, "", name, std::move(object));
 }
 
@@ -178,7 +178,7 @@ void World::PutNode(size_t node) {
 void World::NodeChanged(size_t node) {
   const bool counts = scenario_.has_faults;
   replica_.NodeChanged(scenario_.nodes[node].name, {.exists = there_[node] || !counts,
-                                                    .ready = !IsAway(node) || !counts,
+                                                    .ready = !IsUnavailable(node) || !counts,
                                                     .usable = cluster_.IsUsable(node),
                                                     .npus = scenario_.nodes[node].npus});
 }
@@ -333,7 +333,7 @@ std::string World::Change(const ChangePod& change) {
 
 bool World::Matters(const Place& place, Time timer) const {
   const Pod& pod = place.pod;
-  if (!pod.there || (pod.node && IsAway(*pod.node))) return false;
+  if (!pod.there || (pod.node && IsUnavailable(*pod.node))) return false;
   return (pod.ends_at == timer && gangs_[place.gang].terminates) ||
          (pod.runs_at == timer && !pod.going) || (pod.eligible_at == timer && !pod.node);
 }

@@ -166,7 +166,9 @@ class World {
   void Wake(size_t place, Time at) { timers_.insert({at, place}); }
   void WakeAll(const std::set<size_t>& places);
   bool Matters(const Place& place, Time timer) const;
-  bool IsAway(size_t node) const { return !cluster_.IsReady(node) || cluster_.IsBroken(node); }
+  bool IsUnavailable(size_t node) const {
+    return !cluster_.IsReady(node) || cluster_.IsBroken(node);
+  }
   std::chrono::seconds TerminationOf(const Gang& gang) const;
   void PutNode(size_t node);
   void NodeChanged(size_t node);

@@ -115,7 +115,7 @@ std::string Unready(const ProbeSources& sources) {
     return "no valid configuration yet" + (fault.empty() ? "" : ": " + fault);
   }
   for (const Controller* controller : sources.controllers) {
-    if (!controller->wanted()) continue;
+    if (!controller->enabled()) continue;
     if (std::string why = controller->unready(); !why.empty()) return why;
   }
   return "";
@@ -244,7 +244,7 @@ class Watcher::Impl {
             .seed = options_.seed}));
     controllers_.push_back(std::make_unique<gang_repair::Controller>(
         client, writer, sleeper, clock, logger, pods_, decisions_,
-        gang_repair::Controller::Options{.wanted = [this] { return RepairsGangs(config_); },
+        gang_repair::Controller::Options{.enabled = [this] { return RepairsGangs(config_); },
                                          .term = term,
                                          .seed = options_.seed}));
     controllers_.push_back(std::make_unique<rescheduling::ReschedulingController>(
@@ -267,7 +267,7 @@ class Watcher::Impl {
     controllers_.push_back(std::make_unique<ended_servers::Controller>(
         client, sleeper, clock, logger, decisions_,
         ended_servers::Controller::Options{
-            .wanted =
+            .enabled =
                 [this] { return ReschedulingOf(config_).mode != schemas::ReschedulingMode::kOff; },
             .ns = options_.ns,
             .term = term,
@@ -297,7 +297,7 @@ class Watcher::Impl {
     threads.push_back(StartThread("pods", [&] { pods_.Run(stop); }));
     for (const auto& controller : controllers_) {
       threads.push_back(StartThread(std::string(controller->name()), [&, each = controller.get()] {
-        while (!each->wanted()) {
+        while (!each->enabled()) {
           if (!sleeper_.Sleep(std::chrono::seconds(1), stop)) return;
         }
         each->Run(stop);
@@ -345,14 +345,14 @@ class Watcher::Impl {
       controller->AddMetrics(families);
       left_out += controller->left_out();
     }
-    MetricFamily told =
+    MetricFamily decisions =
         MakeMetricFamily("mindgate_watcher_decisions_told_total",
                          "Decisions in the log, by what was done.", MetricType::Counter);
     for (const auto& [key, count] : decisions_.counts()) {
-      AddSeries(told, {{"controller", key.first}, {"decision", key.second}},
+      AddSeries(decisions, {{"controller", key.first}, {"decision", key.second}},
                 static_cast<double>(count));
     }
-    families.push_back(std::move(told));
+    families.push_back(std::move(decisions));
     families.push_back(MakeGauge("mindgate_watcher_objects_left_out",
                                  "Objects that are too large to be read.",
                                  static_cast<double>(left_out)));

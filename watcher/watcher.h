@@ -22,7 +22,7 @@
 
 namespace mindgate::watcher {
 
-// What a replica's probe port tells about it. Null is what this replica does not have. Everything
+// What a replica's probe port reports about it. Null is what this replica does not have. Everything
 // in it outlives the routes.
 struct ProbeSources {
   std::function<bool()> leading;

@@ -223,7 +223,7 @@ tl::expected<Review, ReviewRefusal> DecodeReview(json::Decoder& decoder, json::T
   const Value* sent_kind = reader.Object("kind");
   const Value* user = reader.Object("userInfo");
   if (!reader.fault().empty()) return Refuse(Refusal::kBadRequest, reader.fault());
-  // Without it the API server cannot tell which of its requests is answered.
+  // Without it the API server cannot know which of its requests is answered.
   if (review.uid.empty()) return Refuse(Refusal::kBadRequest, "request.uid is missing");
   const auto known_operation = schemas::OperationNamed(operation);
   if (!known_operation) {

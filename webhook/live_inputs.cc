@@ -370,7 +370,7 @@ size_t RuntimeLookup::bytes() const { return impl_->bytes(); }
 
 namespace {
 
-// One line for each swap and each new failure. `detail` tells which one was loaded.
+// One line for each swap and each new failure. `detail` says which one was loaded.
 void Log(log::Logger& logger, std::string_view what, const ReloadStatus& status,
          log::Field detail) {
   if (status.error.empty()) {

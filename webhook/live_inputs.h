@@ -132,8 +132,8 @@ class RuntimeFollower {
 // itself that it wants NPUs, the runtime that it names does. Two watches feed what is known, so
 // that a review never waits for the API server; before they have, or without the CRDs, nothing is
 // known, and decisions rest on what the object says. They hold 16 MiB at most (RuntimeBounds): a
-// runtime that is beyond is not found, and its kind not complete. That is logged once and told by
-// Status.
+// runtime that is beyond is not found, and its kind not complete. That is logged once and reported
+// by Status.
 //
 // Safe from many threads.
 class RuntimeLookup {

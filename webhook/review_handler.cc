@@ -19,7 +19,7 @@ Watchdog::Decision::~Decision() {
   if (after_ != nullptr) after_->before_ = before_;
 }
 
-std::vector<Watchdog::Overdue> Watchdog::Longer(std::chrono::milliseconds limit, bool tell) {
+std::vector<Watchdog::Overdue> Watchdog::Longer(std::chrono::milliseconds limit, bool report) {
   const auto now = clock_.Now();
   std::vector<Overdue> overdue;
   const MutexLock lock(mutex_);
@@ -31,8 +31,8 @@ std::vector<Watchdog::Overdue> Watchdog::Longer(std::chrono::milliseconds limit,
                        .about = About(decision->review_),
                        .uid = std::string(ForLog(decision->review_.uid)),
                        .taken = taken,
-                       .first = !decision->told_});
-    decision->told_ = decision->told_ || tell;
+                       .first = !decision->reported_});
+    decision->reported_ = decision->reported_ || report;
   }
   return overdue;
 }

@@ -37,7 +37,7 @@ class Watchdog {
     const Review& review_;
     const Clock::Instant since_;
     // Guarded by the watchdog's mutex, which clang cannot follow along the list.
-    bool told_ = false;
+    bool reported_ = false;
     Decision* before_ = nullptr;
     Decision* after_ = nullptr;
   };
@@ -47,10 +47,10 @@ class Watchdog {
     std::string about;  // "Deployment team-a/llm"
     std::string uid;
     std::chrono::milliseconds taken{0};
-    bool first = false;  // nobody has been told of it
+    bool first = false;  // it was not reported before
   };
-  // Decisions that have taken `limit` or longer. `tell` marks them as told.
-  std::vector<Overdue> Longer(std::chrono::milliseconds limit, bool tell = false);
+  // Decisions that have taken `limit` or longer. `report` marks them as reported.
+  std::vector<Overdue> Longer(std::chrono::milliseconds limit, bool report = false);
 
  private:
   const Clock& clock_;
@@ -76,7 +76,7 @@ class ReviewHandler {
                 http::LayerStats& stats, RefusalCounts& refusals, http::ByteBudget& budget,
                 Watchdog& watchdog);
 
-  // What it throws is a bug, to be caught by the caller and told to OnBug.
+  // What it throws is a bug, to be caught by the caller and passed to OnBug.
   http::Response Handle(Hook hook, const http::Request& request);
 
   void OnBug(std::string_view what);

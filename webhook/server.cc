@@ -136,7 +136,7 @@ constexpr int kDrainPollMs = 20;
 // And, before that, whether a decision hangs.
 constexpr int kWatchPollMs = 1000;
 
-enum class DrainPhase { kServing, kAnswering, kLate };
+enum class DrainPhase { kServing, kAnswering, kRefusing };
 
 }  // namespace
 
@@ -208,7 +208,7 @@ class Server::Impl {
       admission_->CloseIdle(options_.min_idle_before_close);
       if (elapsed < options_.drain_delay) return false;
       admission_->StopAccepting();
-      phase_ = DrainPhase::kLate;
+      phase_ = DrainPhase::kRefusing;
     }
     // Not those of the last moments even now: who has just connected is about to send, and reads an
     // answer of 503 as "elsewhere, please" but an end of the connection as a failure.
@@ -227,12 +227,12 @@ class Server::Impl {
   }
 
   // Which decision, else which thread, has been at work for so long; empty if none.
-  std::string Hanging(std::chrono::milliseconds limit) {
+  std::string StuckComponent(std::chrono::milliseconds limit) {
     const auto overdue = watchdog_.Longer(limit);
     if (!overdue.empty()) return "the decision on " + overdue.front().about + " hangs";
     return admission_->BusyFor(inputs_.clock.Now()) >= limit ? "a network thread hangs" : "";
   }
-  bool hangs() { return !Hanging(options_.stuck_after).empty(); }
+  bool hangs() { return !StuckComponent(options_.stuck_after).empty(); }
 
   http::FrontEnd& admission() { return *admission_; }
   http::ProbePort& probes() { return *probes_; }
@@ -292,14 +292,14 @@ class Server::Impl {
   std::vector<http::Router::Route> ProbeRoutes() {
     return {{"/livez",
              [this](const http::Request&) {
-               const std::string hangs = Hanging(options_.dead_after);
+               const std::string hangs = StuckComponent(options_.dead_after);
                return hangs.empty() ? http::PlainText(200, "ok\n")
                                     : http::PlainText(503, hangs + "\n");
              }},
             {"/readyz",
              [this](const http::Request& request) {
                const bool verbose = http::QueryValue(request.query(), "verbose").has_value();
-               return Readiness(inputs_, Hanging(options_.stuck_after), draining(), verbose);
+               return Readiness(inputs_, StuckComponent(options_.stuck_after), draining(), verbose);
              }},
             {"/metrics",
              [this](const http::Request&) { return http::MetricsText(metrics_->Render()); }}};
@@ -308,7 +308,7 @@ class Server::Impl {
   // In a loop's thread.
   std::optional<http::Response> OnReview(http::Request request, const http::Arrival& arrival,
                                          http::Responder responder) {
-    if (phase_ == DrainPhase::kLate) return Refused(Refusal::kDraining);
+    if (phase_ == DrainPhase::kRefusing) return Refused(Refusal::kDraining);
     auto deadline = arrival.deadline;
     const auto timeout = TimeoutOf(request.query());
     if (timeout.count() > 0) deadline = std::min(deadline, arrival.at + timeout);

@@ -68,7 +68,7 @@ struct ServerOptions {
   size_t bytes_in_flight = size_t{48} << 20;
   http::ClientAuth client_auth;
   http::ConnectionSettings connections;  // `port` is set per port
-  // Time that a decision needs at least; with less left the caller is told to try again.
+  // Time that a decision needs at least; with less left the caller is asked to try again.
   std::chrono::milliseconds decision_time{5};
   // When a decision is given up: ten times what the worst object of 3 MiB takes.
   std::chrono::milliseconds max_decision_time{2'500};

@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "json/value.h"
 #include "schemas/names.h"
-#include "what_if/settling.h"
+#include "what_if/convergence.h"
 
 namespace mindgate::what_if {
 
@@ -63,9 +63,9 @@ void CompareServices(const Settled& before, const Settled& after,
     const SettledService* old = Find(before, key);
     const SettledService* now = Find(after, key);
     if (old == nullptr && now == nullptr) continue;
-    ServiceForecast told{.service = key, .shapes = (now != nullptr ? now : old)->shapes};
-    if (old != nullptr) told.before = old->decision.reached;
-    if (now != nullptr) told.after = now->decision.reached;
+    ServiceForecast reported{.service = key, .shapes = (now != nullptr ? now : old)->shapes};
+    if (old != nullptr) reported.before = old->decision.reached;
+    if (now != nullptr) reported.after = now->decision.reached;
     const auto running_before = RunningOf(old);
     const auto running_after = RunningOf(now);
     std::map<std::string, GroupChange> groups;
@@ -74,25 +74,26 @@ void CompareServices(const Settled& before, const Settled& after,
       groups[group].group = group;
       groups[group].after = count;
     }
-    bool changes = told.before != told.after;
+    bool changes = reported.before != reported.after;
     for (const auto& [name, group] : groups) {
       changes = changes || group.before != group.after;
-      told.groups.push_back(group);
+      reported.groups.push_back(group);
     }
-    if (changes) forecast.services.push_back(std::move(told));
+    if (changes) forecast.services.push_back(std::move(reported));
   }
 }
 
-Forecast ForecastOf(const Ground& ground, const Hypothesis& hypothesis) {
-  return Compare(Settle(ground, {}), Settle(ground, hypothesis));
+Forecast ForecastOf(const InitialState& initial, const Hypothesis& hypothesis) {
+  return Compare(Settle(initial, {}), Settle(initial, hypothesis));
 }
 
-WithManifests RunManifests(const Ground& ground, const std::vector<ManifestObject>& manifests,
+WithManifests RunManifests(const InitialState& initial,
+                           const std::vector<ManifestObject>& manifests,
                            const schemas::ViewOptions& options) {
-  Applied applied = Apply(ground.snapshot, manifests, options);
-  const Ground planned(applied.snapshot);
+  Applied applied = Apply(initial.snapshot, manifests, options);
+  const InitialState planned(applied.snapshot);
   const Settled settled = Settle(planned, {});
-  return {AfterSettling(planned, settled), Compare(Settle(ground, {}), settled),
+  return {AfterSettling(planned, settled), Compare(Settle(initial, {}), settled),
           std::move(applied.problems)};
 }
 
@@ -163,20 +164,20 @@ bool Forecast::fine() const {
 }
 
 Forecast ForecastOf(const ClusterSnapshot& snapshot, const Hypothesis& hypothesis) {
-  return ForecastOf(Ground(snapshot), hypothesis);
+  return ForecastOf(InitialState(snapshot), hypothesis);
 }
 
 Answer AnswerOf(const ClusterSnapshot& snapshot, const std::vector<ManifestObject>& manifests,
                 const Hypothesis& hypothesis, const schemas::ViewOptions& options) {
   Answer answer;
-  const Ground ground(snapshot);
-  answer.problems = ground.reported.problems;
+  const InitialState initial(snapshot);
+  answer.problems = initial.reported.problems;
   if (!hypothesis.codes.empty()) CodesIn(snapshot, answer.problems);
   if (manifests.empty()) {
-    answer.happens = ForecastOf(ground, hypothesis);
+    answer.happens = ForecastOf(initial, hypothesis);
     return answer;
   }
-  WithManifests with = RunManifests(ground, manifests, options);
+  WithManifests with = RunManifests(initial, manifests, options);
   answer.problems.insert(answer.problems.end(), with.problems.begin(), with.problems.end());
   answer.applied = std::move(with.applied);
   if (!hypothesis.empty()) answer.happens = ForecastOf(with.snapshot, hypothesis);
@@ -186,7 +187,7 @@ Answer AnswerOf(const ClusterSnapshot& snapshot, const std::vector<ManifestObjec
 WithManifests RunManifests(const ClusterSnapshot& snapshot,
                            const std::vector<ManifestObject>& manifests,
                            const schemas::ViewOptions& options) {
-  return RunManifests(Ground(snapshot), manifests, options);
+  return RunManifests(InitialState(snapshot), manifests, options);
 }
 
 Forecast Compare(const Settled& before, const Settled& after) {
@@ -201,16 +202,17 @@ Forecast Compare(const Settled& before, const Settled& after,
   Forecast forecast;
   forecast.others = after.others - std::min(after.others, before.others);
   for (const auto& [key, instance] : after.instances) {
-    InstanceForecast told = instance.told;
+    InstanceForecast reported = instance.reported;
     const auto base = before.instances.find(key);
     if (base != before.instances.end()) {
-      const InstanceForecast& old = base->second.told;
-      told.already = old.hits == told.hits && old.steps == told.steps &&
-                     old.outcome == told.outcome && base->second.missing >= instance.missing;
+      const InstanceForecast& old = base->second.reported;
+      reported.already = old.hits == reported.hits && old.steps == reported.steps &&
+                         old.outcome == reported.outcome &&
+                         base->second.missing >= instance.missing;
     }
-    const bool is_worse = instance.missing > 0 && !told.already;
-    if (told.is_new || !told.hits.empty() || !told.steps.empty() || is_worse) {
-      forecast.instances.push_back(std::move(told));
+    const bool is_worse = instance.missing > 0 && !reported.already;
+    if (reported.is_new || !reported.hits.empty() || !reported.steps.empty() || is_worse) {
+      forecast.instances.push_back(std::move(reported));
     }
   }
   std::stable_sort(forecast.instances.begin(), forecast.instances.end(),

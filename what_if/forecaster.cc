@@ -56,28 +56,29 @@ bool NeedsAPlace(Loss loss) {
 
 }  // namespace
 
-Forecaster::Forecaster(const Ground& ground, const Hypothesis& base)
-    : ground_(ground), drained_(DrainedNodes(base)), faults_(ground.reported), board_(ground) {
-  Suppose(base, ground.inventory, faults_);
-  const Part whole = Whole(ground);
-  before_ = SettlePart(ground, whole, {faults_, drained_}, whole.pods,
-                       NodesOf(base, ground.inventory), board_);
+Forecaster::Forecaster(const InitialState& initial, const Hypothesis& base)
+    : initial_(initial), drained_(DrainedNodes(base)), faults_(initial.reported), board_(initial) {
+  Suppose(base, initial.inventory, faults_);
+  const Part whole = Whole(initial);
+  before_ = SettlePart(initial, whole, {faults_, drained_}, whole.pods,
+                       NodesOf(base, initial.inventory), board_);
   FindThoseThatWait();
   for (const auto& [key, instance] : before_.instances) {
-    const InstanceForecast& told = instance.told;
-    if (told.is_new || !told.hits.empty() || !told.steps.empty()) standing_.push_back(key);
+    const InstanceForecast& reported = instance.reported;
+    if (reported.is_new || !reported.hits.empty() || !reported.steps.empty())
+      always_reported_.push_back(key);
   }
 }
 
 void Forecaster::FindThoseThatWait() {
   board_.scheduler().Clear();
   std::set<size_t> waiting;
-  for (size_t pod = 0; pod < ground_.inventory.pods.size(); ++pod) {
+  for (size_t pod = 0; pod < initial_.inventory.pods.size(); ++pod) {
     const Loss loss = board_.losses()[pod].loss;
-    if (NeedsAPlace(loss)) waiting.insert(ground_.family_of[pod]);
-    if (NeedsAPlace(loss) && loss != Loss::kWaits) placing_.insert(ground_.family_of[pod]);
+    if (NeedsAPlace(loss)) waiting.insert(initial_.family_of[pod]);
+    if (NeedsAPlace(loss) && loss != Loss::kWaits) placing_.insert(initial_.family_of[pod]);
   }
-  for (const Placed& placed : before_.placed) placing_.insert(ground_.family_of[placed.pod]);
+  for (const Placed& placed : before_.placed) placing_.insert(initial_.family_of[placed.pod]);
   for (const size_t family : waiting) {
     if (placing_.contains(family)) continue;
     if (auto sleeper = SleeperOf(family)) {
@@ -92,16 +93,16 @@ void Forecaster::FindThoseThatWait() {
 std::optional<Forecaster::Sleeper> Forecaster::SleeperOf(size_t family) {
   using Likeness = std::tuple<std::string, int64_t, Labels, std::vector<Toleration>>;
   std::map<Likeness, size_t> alike;
-  for (const size_t i : ground_.families[family].pods) {
+  for (const size_t i : initial_.families[family].pods) {
     if (!NeedsAPlace(board_.losses()[i].loss)) continue;
-    const Pod& pod = ground_.inventory.pods[i];
+    const Pod& pod = initial_.inventory.pods[i];
     if (pod.npus == 0) return std::nullopt;
     alike.emplace(Likeness(pod.resource, pod.npus, pod.node_selector, pod.tolerations), i);
   }
   Sleeper sleeper{family};
   for (const auto& [likeness, i] : alike) {
-    const Pod& pod = ground_.inventory.pods[i];
-    for (size_t node = 0; node < ground_.inventory.nodes.size(); ++node) {
+    const Pod& pod = initial_.inventory.pods[i];
+    for (size_t node = 0; node < initial_.inventory.nodes.size(); ++node) {
       if (board_.scheduler().CouldTake(node, pod)) return std::nullopt;
     }
     sleeper.pods.push_back(i);
@@ -112,14 +113,14 @@ std::optional<Forecaster::Sleeper> Forecaster::SleeperOf(size_t family) {
 Settled Forecaster::SettleWith(const Hypothesis& hypothesis, const Names& drained,
                                const std::vector<size_t>& nodes, const std::set<size_t>& families,
                                const std::vector<size_t>& also, std::set<size_t>& woken) {
-  const Part part = PartOf(ground_, families);
+  const Part part = PartOf(initial_, families);
   std::vector<size_t> pods;
   std::set_union(part.pods.begin(), part.pods.end(), also.begin(), also.end(),
                  std::back_inserter(pods));
   const auto wake = [&] {
     const auto takes_one = [&](const Sleeper& sleeper, size_t node) {
       return std::any_of(sleeper.pods.begin(), sleeper.pods.end(), [&](size_t pod) {
-        return board_.scheduler().CouldTake(node, ground_.inventory.pods[pod]);
+        return board_.scheduler().CouldTake(node, initial_.inventory.pods[pod]);
       });
     };
     for (const Sleeper& sleeper : sleepers_) {
@@ -132,8 +133,8 @@ Settled Forecaster::SettleWith(const Hypothesis& hypothesis, const Names& draine
   };
   SavedFaults saved_faults(faults_, NodesOf(hypothesis));
   std::vector<PodLoss> saved = board_.Save(pods);
-  Suppose(hypothesis, ground_.inventory, faults_);
-  Settled after = SettlePart(ground_, part, {faults_, drained}, pods, nodes, board_, wake);
+  Suppose(hypothesis, initial_.inventory, faults_);
+  Settled after = SettlePart(initial_, part, {faults_, drained}, pods, nodes, board_, wake);
   saved_faults.PutBack();
   board_.Restore({faults_, drained_}, pods, std::move(saved), nodes);
   return after;
@@ -142,7 +143,7 @@ Settled Forecaster::SettleWith(const Hypothesis& hypothesis, const Names& draine
 Forecast Forecaster::Of(const Hypothesis& hypothesis) {
   Names drained = DrainedNodes(hypothesis);
   drained.insert(drained_.begin(), drained_.end());
-  const Inventory& inventory = ground_.inventory;
+  const Inventory& inventory = initial_.inventory;
   const std::vector<size_t> nodes = NodesOf(hypothesis, inventory);
   std::set<size_t> families = placing_;
   std::vector<size_t> also;
@@ -150,7 +151,7 @@ Forecast Forecaster::Of(const Hypothesis& hypothesis) {
     const bool is_drained = drained.contains(inventory.nodes[node].name);
     for (const size_t pod : inventory.pods_on[node]) {
       if (IsConcerned(inventory, inventory.pods[pod], is_drained)) {
-        families.insert(ground_.family_of[pod]);
+        families.insert(initial_.family_of[pod]);
       } else {
         also.push_back(pod);
       }
@@ -166,12 +167,12 @@ Forecast Forecaster::Of(const Hypothesis& hypothesis) {
     woken.clear();
     after = SettleWith(hypothesis, drained, nodes, families, also, woken);
   }
-  for (const InstanceKey& key : standing_) {
+  for (const InstanceKey& key : always_reported_) {
     after.instances.try_emplace(key, before_.instances.at(key));
   }
   std::set<watcher::scaling::ServiceKey> services;
   for (const size_t family : families) {
-    const auto& of_family = ground_.families[family].services;
+    const auto& of_family = initial_.families[family].services;
     services.insert(of_family.begin(), of_family.end());
   }
   return Compare(before_, after, services);
@@ -267,18 +268,18 @@ size_t MovedBy(const Forecast& forecast) {
 
 // A cluster at one moment of the sequence.
 struct State {
-  explicit State(ClusterSnapshot of) : snapshot(std::move(of)), ground(snapshot) {
-    forecaster.emplace(ground);
+  explicit State(ClusterSnapshot of) : snapshot(std::move(of)), initial(snapshot) {
+    forecaster.emplace(initial);
   }
 
   // After a drain. Boards take memory: one at a time.
   ClusterSnapshot After(const std::string& node) {
     forecaster.reset();
-    return AfterSettling(ground, Settle(ground, DrainOf(node)));
+    return AfterSettling(initial, Settle(initial, DrainOf(node)));
   }
 
   ClusterSnapshot snapshot;
-  Ground ground;
+  InitialState initial;
   std::optional<Forecaster> forecaster{};
 };
 

@@ -10,11 +10,11 @@
 #include <string_view>
 #include <vector>
 
+#include "what_if/convergence.h"
 #include "what_if/forecast.h"
 #include "what_if/hypothesis.h"
 #include "what_if/inventory.h"
 #include "what_if/scheduler.h"
-#include "what_if/settling.h"
 #include "what_if/snapshot.h"
 
 namespace mindgate::what_if {
@@ -26,7 +26,7 @@ class Forecaster {
  public:
   // Each question is asked in addition to `base`, and its forecast is what becomes worse by it.
   // `ground` must outlive the forecaster.
-  explicit Forecaster(const Ground& ground, const Hypothesis& base = {});
+  explicit Forecaster(const InitialState& initial, const Hypothesis& base = {});
 
   Forecast Of(const Hypothesis& hypothesis);
 
@@ -46,14 +46,14 @@ class Forecaster {
                      const std::vector<size_t>& nodes, const std::set<size_t>& families,
                      const std::vector<size_t>& also, std::set<size_t>& woken);
 
-  const Ground& ground_;
+  const InitialState& initial_;
   const std::set<std::string, std::less<>> drained_;  // without a question
   SurveyedFaults faults_;                             // likewise, but while a question is answered
   Board board_;                                       // likewise
   Settled before_;
   std::set<size_t> placing_;  // families that place pods without a hypothesis
   std::vector<Sleeper> sleepers_;
-  std::vector<InstanceKey> standing_;  // instances that every forecast has
+  std::vector<InstanceKey> always_reported_;  // instances that every forecast has
 };
 
 // What each single loss would stop (N-1).

@@ -96,8 +96,8 @@ class Reader {
   }
 
   const faults::FaultTable& Codes() {
-    std::vector<std::string> told_with_the_answer;
-    if (!codes_) codes_ = CodesIn(snapshot_, told_with_the_answer);
+    std::vector<std::string> reported_with_the_answer;
+    if (!codes_) codes_ = CodesIn(snapshot_, reported_with_the_answer);
     return *codes_;
   }
 

@@ -369,14 +369,14 @@ std::string JobText(const std::string& ns, const std::string& instance) {
 
 }  // namespace
 
-Ground::Ground(const ClusterSnapshot& of)
+InitialState::InitialState(const ClusterSnapshot& of)
     : snapshot(of), inventory(TakeInventory(of)), reported(FaultsIn(of)), jobs(of) {
   GroupPods();
   ReadRules();
   FindFamilies();
 }
 
-void Ground::GroupPods() {
+void InitialState::GroupPods() {
   std::map<InstanceKey, Instance> found;
   for (size_t i = 0; i < inventory.pods.size(); ++i) {
     const Pod& pod = inventory.pods[i];
@@ -399,7 +399,7 @@ void Ground::GroupPods() {
   }
 }
 
-void Ground::ReadRules() {
+void InitialState::ReadRules() {
   for (const json::Value* object : snapshot.scaling_rules) {
     if (!schemas::ScalingRuleText(*object)) continue;
     rules[{json::TextAt(object, {"metadata", "namespace"}),
@@ -408,7 +408,7 @@ void Ground::ReadRules() {
   }
 }
 
-void Ground::FindFamilies() {
+void InitialState::FindFamilies() {
   DisjointSets sets;
   std::vector<size_t> numbers;                             // by instance
   std::vector<std::set<scaling::ServiceKey>> services_of;  // likewise
@@ -461,10 +461,10 @@ void Ground::FindFamilies() {
   for (Family& family : families) std::sort(family.pods.begin(), family.pods.end());
 }
 
-Part PartOf(const Ground& ground, const std::set<size_t>& families) {
+Part PartOf(const InitialState& initial, const std::set<size_t>& families) {
   Part part;
   for (const size_t number : families) {
-    const Family& family = ground.families[number];
+    const Family& family = initial.families[number];
     part.families.push_back(number);
     part.instances.insert(part.instances.end(), family.instances.begin(), family.instances.end());
     part.pods.insert(part.pods.end(), family.pods.begin(), family.pods.end());
@@ -474,10 +474,10 @@ Part PartOf(const Ground& ground, const std::set<size_t>& families) {
   return part;
 }
 
-Part Whole(const Ground& ground) {
+Part Whole(const InitialState& initial) {
   std::set<size_t> all;
-  for (size_t i = 0; i < ground.families.size(); ++i) all.insert(all.end(), i);
-  return PartOf(ground, all);
+  for (size_t i = 0; i < initial.families.size(); ++i) all.insert(all.end(), i);
+  return PartOf(initial, all);
 }
 
 }  // namespace mindgate::what_if

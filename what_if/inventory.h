@@ -144,11 +144,11 @@ struct Family {
 
 // A cluster, read for any number of questions. Nothing changes it, and it is safe from many
 // threads.
-struct Ground {
+struct InitialState {
   // `of` must outlive it.
-  explicit Ground(const ClusterSnapshot& of);
-  Ground(const Ground&) = delete;
-  Ground& operator=(const Ground&) = delete;
+  explicit InitialState(const ClusterSnapshot& of);
+  InitialState(const InitialState&) = delete;
+  InitialState& operator=(const InitialState&) = delete;
 
   const ClusterSnapshot& snapshot;
   const Inventory inventory;
@@ -173,7 +173,7 @@ struct Part {
   std::vector<size_t> instances{};
   std::vector<size_t> pods{};
 };
-Part PartOf(const Ground& ground, const std::set<size_t>& families);
-Part Whole(const Ground& ground);
+Part PartOf(const InitialState& initial, const std::set<size_t>& families);
+Part Whole(const InitialState& initial);
 
 }  // namespace mindgate::what_if

@@ -317,17 +317,17 @@ size_t CountOthers(const std::vector<PodLoss>& losses, std::span<const size_t> p
 
 }  // namespace
 
-Board::Board(const Ground& ground)
-    : ground_(ground),
-      losses_(ground.inventory.pods.size()),
-      stays_(AllThatHaveANode(ground.inventory)),
-      scheduler_({ground.inventory, ground.reported, ground.reported, {}, stays_}) {}
+Board::Board(const InitialState& initial)
+    : initial_(initial),
+      losses_(initial.inventory.pods.size()),
+      stays_(AllThatHaveANode(initial.inventory)),
+      scheduler_({initial.inventory, initial.reported, initial.reported, {}, stays_}) {}
 
 std::set<GroupName> Board::Decide(const Situation& situation, std::span<const size_t> pods,
                                   std::span<const size_t> nodes) {
   others_ -= CountOthers(losses_, pods);
   std::set<GroupName> may_widen =
-      DecideLosses(ground_.inventory, ground_.jobs, situation, pods, losses_);
+      DecideLosses(initial_.inventory, initial_.jobs, situation, pods, losses_);
   others_ += CountOthers(losses_, pods);
   RenewNodes(situation, pods, nodes);
   return may_widen;
@@ -356,11 +356,11 @@ void Board::RenewNodes(const Situation& situation, std::span<const size_t> pods,
     const bool stays = KeepsItsPlace(losses_[pod].loss);
     if (stays == stays_[pod]) continue;
     stays_[pod] = stays;
-    if (ground_.inventory.pods[pod].on) renewed_.insert(*ground_.inventory.pods[pod].on);
+    if (initial_.inventory.pods[pod].on) renewed_.insert(*initial_.inventory.pods[pod].on);
   }
   for (const size_t node : renewed_) {
     scheduler_.Renew(
-        node, {ground_.inventory, situation.faults, ground_.reported, situation.drained, stays_});
+        node, {initial_.inventory, situation.faults, initial_.reported, situation.drained, stays_});
   }
 }
 

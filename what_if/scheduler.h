@@ -22,7 +22,7 @@ namespace mindgate::what_if {
 // free when no pod uses it, and no report calls it unhealthy or keeps new pods from it. A node
 // takes no new pods when it is not Ready, cordoned, drained, unhealthy or to be separated, or when
 // it has a taint that a pod does not tolerate. Processors, memory, affinity and the links between
-// chips are not looked at.
+// chips are not considered.
 class Scheduler {
  public:
   struct Floor {
@@ -93,7 +93,7 @@ class Scheduler {
 class Board {
  public:
   // Nothing is decided yet, and nothing is placed. `ground` must outlive it.
-  explicit Board(const Ground& ground);
+  explicit Board(const InitialState& initial);
 
   const std::vector<PodLoss>& losses() const { return losses_; }  // by pod
   size_t others() const { return others_; }                       // Forecast::others
@@ -116,7 +116,7 @@ class Board {
   void RenewNodes(const Situation& situation, std::span<const size_t> pods,
                   std::span<const size_t> nodes);
 
-  const Ground& ground_;
+  const InitialState& initial_;
   std::vector<PodLoss> losses_;
   std::vector<bool> stays_;  // as losses_ says
   size_t others_ = 0;

@@ -119,26 +119,27 @@ void ReadReports(const ClusterSnapshot& snapshot, SurveyedFaults& found) {
       return entry == map.end() ? std::string() : entry->second;
     };
   };
-  faults::FaultStore told({.node_of = in(nodes), .serial_of = in(serials)});
+  faults::FaultStore reported({.node_of = in(nodes), .serial_of = in(serials)});
   std::map<faults::Writer, size_t> count;
   for (const Value* config_map : snapshot.fault_reports) {
     const faults::Writer writer = faults::WriterOf(*config_map);
-    auto worth = faults::Summarize(*config_map, writer);
-    if (!worth) continue;
+    auto needed = faults::Summarize(*config_map, writer);
+    if (!needed) continue;
     ++count[writer];
     const Value* metadata = json::Find(config_map, "metadata");
-    told.Put(writer, json::TextAt(metadata, {"namespace"}) + "/" + json::TextAt(metadata, {"name"}),
-             &*worth);
-    std::move(worth->problems.begin(), worth->problems.end(), std::back_inserter(found.problems));
+    reported.Put(writer,
+                 json::TextAt(metadata, {"namespace"}) + "/" + json::TextAt(metadata, {"name"}),
+                 &*needed);
+    std::move(needed->problems.begin(), needed->problems.end(), std::back_inserter(found.problems));
   }
-  const auto counting = told.ChooseSources(faults::Source::kAuto, snapshot.taken);
+  const auto counting = reported.ChooseSources(faults::Source::kAuto, snapshot.taken);
   found.by_clusterd = counting.clusterd && count[faults::Writer::kClusterD] > 0;
-  found.clusterd_is_gone = !counting.clusterd && told.ClusterdIsActive();
+  found.clusterd_is_gone = !counting.clusterd && reported.ClusterdIsActive();
   found.reports = counting.clusterd
                       ? count[faults::Writer::kClusterD]
                       : count[faults::Writer::kNodes] + count[faults::Writer::kPublic];
-  for (const std::string& node : told.nodes()) {
-    faults::NodeFaults merged = told.Merged(node, counting);
+  for (const std::string& node : reported.nodes()) {
+    faults::NodeFaults merged = reported.Merged(node, counting);
     if (!merged.IsClean()) found.nodes.emplace(node, std::move(merged));
   }
 }

@@ -39,7 +39,7 @@ struct SurveyedJob {
 
 // The faults of a cluster at one moment.
 struct SurveyedFaults {
-  // Who told: ClusterD for all nodes, or, where it is absent, each node for itself.
+  // Who reported: ClusterD for all nodes, or, where it is absent, each node for itself.
   bool by_clusterd = false;
   bool clusterd_is_gone = false;                   // and left its ConfigMaps, which do not count
   size_t reports = 0;                              // ConfigMaps that were read

@@ -54,7 +54,7 @@ std::vector<Path> WithMetadata(std::vector<Path> paths) {
   return paths;
 }
 
-bool SaysNothing(const Json& value) {
+bool IsEmpty(const Json& value) {
   return value.is_null() || (value.is_structured() && value.empty());
 }
 
@@ -66,9 +66,9 @@ void Prune(Json& value) {
   }
   if (value.is_object()) {
     for (auto at = value.begin(); at != value.end();) {
-      at = SaysNothing(*at) ? value.erase(at) : std::next(at);
+      at = IsEmpty(*at) ? value.erase(at) : std::next(at);
     }
-  } else if (std::all_of(value.begin(), value.end(), SaysNothing)) {
+  } else if (std::all_of(value.begin(), value.end(), IsEmpty)) {
     value = Json::array();
   }
 }
@@ -314,11 +314,11 @@ class Taking {
                 {.label_selector = std::string(selector)}, [&](const Value& config_map) {
                   // Other ConfigMaps may have the same labels.
                   if (faults::WriterOf(config_map) != writer) return false;
-                  const auto worth = faults::Summarize(config_map, writer);
-                  if (!worth) return false;
+                  const auto needed = faults::Summarize(config_map, writer);
+                  if (!needed) return false;
                   if (writer != faults::Writer::kClusterD) return true;
                   const std::string name = json::TextAt(config_map, {"metadata", "name"});
-                  clusterd_.Put(writer, std::string(ns) + "/" + name, &*worth);
+                  clusterd_.Put(writer, std::string(ns) + "/" + name, &*needed);
                   return true;
                 });
   }

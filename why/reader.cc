@@ -86,7 +86,7 @@ class FactReader {
                    HasOwnerIn(object, uids_) ||
                    (subject_.info.kind == Kind::kPodGroup && group.name == subject_.name);
                if (ours) ours_.insert(group.name);
-               if (watcher::SaysDisabled(object)) disabled_.insert(group.name);
+               if (watcher::OptsOut(object)) disabled_.insert(group.name);
                groups_.emplace(group.name, std::move(group));
                if (auto state = watcher::scaling::PodGroupOf(object)) {
                  scaling_.pod_groups.push_back(
@@ -144,7 +144,7 @@ class FactReader {
       ++facts_.pods_left_out;
       return;
     }
-    if (facts_.opted_out.empty() && watcher::SaysDisabled(object)) {
+    if (facts_.opted_out.empty() && watcher::OptsOut(object)) {
       facts_.opted_out = std::string(schemas::kRescheduling) + ": disabled on Pod/" + pod.name;
     }
     facts_.pods.push_back(std::move(pod));

@@ -165,7 +165,7 @@ void ReadState(Kind kind, const Value& object, Facts& facts) {
 void ReadOwners(kube::Client& client, const Subject& subject, Facts& facts,
                 const std::stop_token& stop) {
   const auto note = [&facts](const Value& object, const std::string& whose) {
-    if (facts.opted_out.empty() && watcher::SaysDisabled(object)) {
+    if (facts.opted_out.empty() && watcher::OptsOut(object)) {
       facts.opted_out = std::string(schemas::kRescheduling) + ": disabled on " + whose;
     }
   };

@@ -90,7 +90,7 @@ struct GroupValue {
   enum class From { kDefault, kSibling, kMisplaced };
 
   std::string_view value;  // empty: nothing to inject
-  std::string why_not;     // set when that is worth telling
+  std::string why_not;     // set when that is worth reporting
   From from = From::kDefault;
 };
 

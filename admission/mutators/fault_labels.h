@@ -14,7 +14,7 @@ namespace mindgate::mutators {
 // pod, as an annotation) or under a misspelled key. They are the user's word all the same.
 class MisplacedLabel {
  public:
-  // The view must outlive it. Nothing is looked at before the first question.
+  // The view must outlive it. Nothing is read before the first question.
   MisplacedLabel(const schemas::WorkloadView& view, std::string_view key);
 
   // The value meant for the pods of the group, the nearest one first; the empty text when it is not

@@ -277,14 +277,14 @@ Edits Mutate(const MutationContext& asked) {
   MutationContext context = asked;
   context.history = &history;
   const bool put_back = PutsBack(context);
-  const std::string untouchable = SkipReason(context);
+  const std::string skipped = SkipReason(context);
   const std::string opted_out(
-      untouchable.empty() ? schemas::WhyInjectionIsDeclined(context.view, context.request,
-                                                            context.config, context.opted_in)
-                          : "");
+      skipped.empty() ? schemas::WhyInjectionIsDeclined(context.view, context.request,
+                                                        context.config, context.opted_in)
+                      : "");
   edits.Begin("all");
-  if (!untouchable.empty() || (!opted_out.empty() && !put_back)) {
-    edits.Withhold("", untouchable + opted_out);
+  if (!skipped.empty() || (!opted_out.empty() && !put_back)) {
+    edits.Withhold("", skipped + opted_out);
     return edits;
   }
   const WorkloadView& view = context.view;

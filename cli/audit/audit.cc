@@ -123,7 +123,7 @@ OrderedJson AuditJson(const audit::Audit& audit) {
 namespace {
 
 // What is audited, and with which configuration.
-struct AuditGround {
+struct AuditInputs {
   std::unique_ptr<Connection> connection;  // null: a snapshot
   std::optional<what_if::ClusterSnapshot> snapshot;
   std::unique_ptr<audit::ObjectSource> source;
@@ -143,9 +143,9 @@ std::optional<audit::AuditOptions> ReadOptions(const AuditCommandOptions& option
 }
 
 // Those in ConfigMaps of the cluster; empty for a snapshot.
-offline::ConfigMapPolicies ConfigMapsOf(const AuditGround& ground) {
-  if (ground.connection == nullptr) return {};
-  return [client = &ground.connection->client()]() -> Result<admission::PolicyTexts> {
+offline::ConfigMapPolicies ConfigMapsOf(const AuditInputs& inputs) {
+  if (inputs.connection == nullptr) return {};
+  return [client = &inputs.connection->client()]() -> Result<admission::PolicyTexts> {
     const auto found = doctor::FindInstallations(*client, doctor::kInstalledSelector, "");
     const std::string ns = found && !found->empty() ? found->front().ns : doctor::kUsualNamespace;
     const auto set = offline::ListPolicyConfigMaps(*client, ns);
@@ -157,21 +157,21 @@ offline::ConfigMapPolicies ConfigMapsOf(const AuditGround& ground) {
 // That of the flags, else that of the watcher with the policies of the flags. What of it the user
 // may not read is added to `unread`.
 std::optional<schemas::Config> ConfigOf(const AuditCommandOptions& options,
-                                        const doctor::WatcherState& watcher, AuditGround& ground,
+                                        const doctor::WatcherState& watcher, AuditInputs& inputs,
                                         Streams& io) {
-  const offline::ConfigMapPolicies config_maps = ConfigMapsOf(ground);
+  const offline::ConfigMapPolicies config_maps = ConfigMapsOf(inputs);
   if (!options.config_file.empty()) {
     return offline::LoadConfigFile(options.config_file, io.err, options.policies, config_maps);
   }
   schemas::Config config = watcher.config;
   const offline::StoredPolicies policies = offline::StoredPoliciesOf(config, watcher.stored);
   for (const std::string& file : policies.elsewhere) {
-    ground.unread.push_back("policies in " + file + ": they are not in the ConfigMap of mindgate");
+    inputs.unread.push_back("policies in " + file + ": they are not in the ConfigMap of mindgate");
   }
   const auto readable = [&]() -> Result<admission::PolicyTexts> {
     auto texts = config_maps();
     if (texts) return texts;
-    ground.unread.push_back("policies in ConfigMaps: " + texts.error().message());
+    inputs.unread.push_back("policies in ConfigMaps: " + texts.error().message());
     return admission::PolicyTexts();
   };
   if (!offline::LoadPolicies("", options.policies, config, io.err, readable, policies.texts)) {
@@ -183,17 +183,17 @@ std::optional<schemas::Config> ConfigOf(const AuditCommandOptions& options,
 // Reads the configuration, and which of its kinds the arguments name. False if one of them cannot
 // be used; `io.err` says why.
 bool ReadConfig(const AuditCommandOptions& options, const doctor::WatcherState& watcher,
-                AuditGround& ground, Streams& io) {
-  auto config = ConfigOf(options, watcher, ground, io);
+                AuditInputs& inputs, Streams& io) {
+  auto config = ConfigOf(options, watcher, inputs, io);
   if (!config) return false;
-  ground.config = *std::move(config);
-  ground.known = ground.config.kinds;
+  inputs.config = *std::move(config);
+  inputs.known = inputs.config.kinds;
   for (const std::string& words : options.kinds) {
     for (const std::string_view word : Split(words, ',')) {
-      const auto kinds = audit::KindsNamed(word, ground.known);
-      ground.kinds.insert(ground.kinds.end(), kinds.begin(), kinds.end());
+      const auto kinds = audit::KindsNamed(word, inputs.known);
+      inputs.kinds.insert(inputs.kinds.end(), kinds.begin(), kinds.end());
       if (!kinds.empty()) continue;
-      const std::vector<std::string> names = audit::KindNames(ground.known);
+      const std::vector<std::string> names = audit::KindNames(inputs.known);
       const auto near = NearestOf(ToLower(word), names);
       PrintError(io.err, Quote(word) + " is not a kind that mindgate audits",
                  (near ? "did you mean " + Quote(*near) + "? " : "") +
@@ -204,64 +204,64 @@ bool ReadConfig(const AuditCommandOptions& options, const doctor::WatcherState& 
   return true;
 }
 
-std::optional<AuditGround> OfSnapshot(const AuditCommandOptions& options, Streams& io) {
-  AuditGround ground;
-  ground.snapshot = ReadSnapshotFile(options.snapshot, io);
-  if (!ground.snapshot) return std::nullopt;
-  if (!ground.snapshot->workloads) {
+std::optional<AuditInputs> OfSnapshot(const AuditCommandOptions& options, Streams& io) {
+  AuditInputs inputs;
+  inputs.snapshot = ReadSnapshotFile(options.snapshot, io);
+  if (!inputs.snapshot) return std::nullopt;
+  if (!inputs.snapshot->workloads) {
     PrintError(io.err, "snapshot " + options.snapshot + " has no workloads",
                "take it with `mindgate snapshot --workloads -o FILE`");
     return std::nullopt;
   }
-  if (!ReadConfig(options, {}, ground, io)) return std::nullopt;
-  ground.ns = options.all_namespaces ? "" : options.cluster.default_namespace;
-  auto source = std::make_unique<audit::SnapshotObjects>(*ground.snapshot->workloads, ground.ns);
+  if (!ReadConfig(options, {}, inputs, io)) return std::nullopt;
+  inputs.ns = options.all_namespaces ? "" : options.cluster.default_namespace;
+  auto source = std::make_unique<audit::SnapshotObjects>(*inputs.snapshot->workloads, inputs.ns);
   // Whoever took the snapshot may not have known all of them. Their pods are judged then.
   const auto is_there = [&source](const schemas::KindInfo& info) { return source->HasAny(info); };
-  ground.config.kinds = schemas::Only(ground.known, is_there);
-  ground.unread = ground.snapshot->workloads_unread;
-  for (const schemas::KindInfo* kind : ground.kinds) {
+  inputs.config.kinds = schemas::Only(inputs.known, is_there);
+  inputs.unread = inputs.snapshot->workloads_unread;
+  for (const schemas::KindInfo* kind : inputs.kinds) {
     if (kind->site == nullptr || is_there(*kind)) continue;
-    ground.unread.push_back(kind->site->TypeName() + ": the snapshot has none");
+    inputs.unread.push_back(kind->site->TypeName() + ": the snapshot has none");
   }
-  ground.source = std::move(source);
-  return ground;
+  inputs.source = std::move(source);
+  return inputs;
 }
 
-std::optional<AuditGround> OfCluster(const AuditCommandOptions& options, const Clock& clock,
+std::optional<AuditInputs> OfCluster(const AuditCommandOptions& options, const Clock& clock,
                                      Streams& io) {
-  AuditGround ground;
-  ground.connection = Connect(options.cluster, clock, ForPeople(), io);
-  if (ground.connection == nullptr) return std::nullopt;
-  kube::Client& client = ground.connection->client();
+  AuditInputs inputs;
+  inputs.connection = Connect(options.cluster, clock, ForPeople(), io);
+  if (inputs.connection == nullptr) return std::nullopt;
+  kube::Client& client = inputs.connection->client();
   if (const auto version = client.GetPath("/version"); !version) {
     PrintError(io.err, "the cluster cannot be read: " + version.error().message);
     return std::nullopt;
   }
   const Time now = clock.WallNow();
   const doctor::WatcherState watcher = WatcherOf(client, now);
-  if (!ReadConfig(options, watcher, ground, io)) return std::nullopt;
+  if (!ReadConfig(options, watcher, inputs, io)) return std::nullopt;
   if (!watcher.mode)
-    ground.unread.push_back("the configuration of mindgate: " + watcher.why_no_mode);
-  ground.ns = options.all_namespaces ? "" : ground.connection->ns();
+    inputs.unread.push_back("the configuration of mindgate: " + watcher.why_no_mode);
+  inputs.ns = options.all_namespaces ? "" : inputs.connection->ns();
   const auto text = what_if::TakeSnapshot(client, now, SnapshotOptionsOf(watcher), {});
   if (text) {
-    ground.snapshot = UnderstandSnapshot(*text, "the cluster", io);
-    if (!ground.snapshot) return std::nullopt;
+    inputs.snapshot = UnderstandSnapshot(*text, "the cluster", io);
+    if (!inputs.snapshot) return std::nullopt;
   } else {
-    ground.unread.push_back("what the death of a card or a node does: " + text.error().message);
+    inputs.unread.push_back("what the death of a card or a node does: " + text.error().message);
   }
-  ground.source = std::make_unique<audit::LiveObjects>(client, ground.ns);
-  return ground;
+  inputs.source = std::make_unique<audit::LiveObjects>(client, inputs.ns);
+  return inputs;
 }
 
-std::optional<AuditGround> ReadAuditGround(const AuditCommandOptions& options, const Clock& clock,
+std::optional<AuditInputs> ReadAuditInputs(const AuditCommandOptions& options, const Clock& clock,
                                            Streams& io) {
-  auto ground = options.snapshot.empty() ? OfCluster(options, clock, io) : OfSnapshot(options, io);
-  if (ground && ground->snapshot && !options.config_file.empty()) {
-    ground->snapshot->watcher = what_if::SettingsOf(ground->config);
+  auto inputs = options.snapshot.empty() ? OfCluster(options, clock, io) : OfSnapshot(options, io);
+  if (inputs && inputs->snapshot && !options.config_file.empty()) {
+    inputs->snapshot->watcher = what_if::SettingsOf(inputs->config);
   }
-  return ground;
+  return inputs;
 }
 
 }  // namespace
@@ -270,19 +270,19 @@ int RunAudit(const AuditCommandOptions& options, Streams& io) {
   auto read = ReadOptions(options, io);
   if (!read) return kExitUnusable;
   const SystemClock clock;
-  const auto ground = ReadAuditGround(options, clock, io);
-  if (!ground) return kExitUnusable;
-  read->ns = ground->ns;
-  read->kinds = ground->kinds;
-  if (ground->connection == nullptr) read->now = ground->snapshot->taken;
+  const auto inputs = ReadAuditInputs(options, clock, io);
+  if (!inputs) return kExitUnusable;
+  read->ns = inputs->ns;
+  read->kinds = inputs->kinds;
+  if (inputs->connection == nullptr) read->now = inputs->snapshot->taken;
   audit::Audit audit;
   {
     Progress progress(io, "losses");
     audit =
-        audit::Run(*ground->source, ground->snapshot ? &*ground->snapshot : nullptr, ground->config,
+        audit::Run(*inputs->source, inputs->snapshot ? &*inputs->snapshot : nullptr, inputs->config,
                    *read, [&](size_t done, size_t of) { progress.Show(done, of); });
   }
-  audit.unread.insert(audit.unread.begin(), ground->unread.begin(), ground->unread.end());
+  audit.unread.insert(audit.unread.begin(), inputs->unread.begin(), inputs->unread.end());
   const WarningSink warn = PrintWarnings(io.err);
   for (const std::string& what : audit.unread) warn("not audited: " + what);
   const Printers printers = {.document = [&] { return AuditJson(audit); },

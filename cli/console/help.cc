@@ -120,9 +120,9 @@ std::string NamesOf(const CLI::Option& option) {
 std::string MeaningOf(const CLI::Option& option) {
   std::string meaning = option.get_description();
   const std::string standard = option.get_default_str();
-  const bool says_none = standard.empty() || standard == "[]" || standard == "\"\"" ||
-                         standard == "false" || meaning.find("(default") != std::string::npos;
-  if (!says_none) meaning += " (default: " + standard + ")";
+  const bool is_none = standard.empty() || standard == "[]" || standard == "\"\"" ||
+                       standard == "false" || meaning.find("(default") != std::string::npos;
+  if (!is_none) meaning += " (default: " + standard + ")";
   if (!option.get_envname().empty()) meaning += " [$" + option.get_envname() + "]";
   return meaning;
 }

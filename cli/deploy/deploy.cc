@@ -175,10 +175,10 @@ class Deployment {
   bool Prunes() const { return options_.prune && !options_.no_prune; }
 
   // False after a rule denied an object.
-  bool Check(const deploy::ClusterContext& surroundings) {
+  bool Check(const deploy::ClusterContext& cluster_context) {
     checked_ = deploy::Check(configuration_, deploy::Render(configuration_.application), config_,
-                             surroundings, clock_.WallNow());
-    json::Issues issues = checked_.overrides;
+                             cluster_context, clock_.WallNow());
+    json::Issues issues = checked_.override_warnings;
     for (const deploy::CheckFinding& finding : checked_.findings) {
       if (finding.finding.mode == schemas::Mode::kAudit && !finding.Denies()) continue;
       issues.Add(IssueOf(finding, checked_));
@@ -187,7 +187,7 @@ class Deployment {
     return !checked_.denied();
   }
 
-  bool Told(const std::vector<Problem>& blockers) {
+  bool PrintBlockers(const std::vector<Problem>& blockers) {
     for (const Problem& each : blockers) PrintError(io_.err, each);
     return !blockers.empty();
   }
@@ -201,13 +201,13 @@ class Deployment {
   int OnCluster(Connection& connection, const std::stop_token& stop) {
     kube::Client& client = connection.client();
     const deploy::Application& application = configuration_.application;
-    const auto ahead = LookAhead(client, application, deploy::Render(application), stop);
+    const auto ahead = RunPreflight(client, application, deploy::Render(application), stop);
     if (!ahead) return PrintKubeFault(ahead.error(), io_);
     PrintNotes(ahead->notes);
-    const bool admitted = Check(ahead->surroundings);
-    // Everything that is in the way is told at once, and the API server is asked to try only what
-    // would be sent.
-    const bool possible = !Told(ahead->blockers) && admitted;
+    const bool admitted = Check(ahead->cluster_context);
+    // Everything that is in the way is reported at once, and the API server is asked to try only
+    // what would be sent.
+    const bool possible = !PrintBlockers(ahead->blockers) && admitted;
     deploy::Hold hold(client, connection.sleeper(), clock_, application.ns, application.name,
                       HolderName());
     if (possible && Writes()) {
@@ -223,10 +223,10 @@ class Deployment {
                           .try_out = possible},
                          stop);
     if (!plan) return possible ? PrintKubeFault(plan.error(), io_) : kExitBlocked;
-    if (Told(plan->blockers) || !possible) return kExitBlocked;
-    // Nodes that are too few even when they are empty have been told of.
+    if (PrintBlockers(plan->blockers) || !possible) return kExitBlocked;
+    // Nodes that are too few even when they are empty have been reported.
     if (plan->changes() && !ahead->outgrows_cluster) {
-      std::vector<Json> objects = ahead->surroundings.objects;
+      std::vector<Json> objects = ahead->cluster_context.objects;
       for (const auto& each : checked_.objects) objects.push_back(each.object);
       PrintNotes(LackOfRoom(client, clock_.WallNow(), application, objects, stop));
     }

@@ -29,7 +29,7 @@
 namespace mindgate::cli {
 namespace {
 
-std::vector<Problem> NotLookedAt(const std::string& why) {
+std::vector<Problem> NotRead(const std::string& why) {
   return {{"whether there is room now is not checked: " + why, ""}};
 }
 
@@ -71,11 +71,11 @@ std::vector<Problem> LackOfRoom(kube::Client& client, Time now,
                                 const std::vector<json::Json>& objects,
                                 const std::stop_token& stop) {
   const auto text = what_if::TakeSnapshot(client, now, {}, stop);
-  if (!text) return NotLookedAt(text.error().message);
+  if (!text) return NotRead(text.error().message);
   auto snapshot = what_if::ReadSnapshot(*text);
-  if (!snapshot) return NotLookedAt("the cluster has objects that are not understood");
+  if (!snapshot) return NotRead("the cluster has objects that are not understood");
   if (const auto fault = RemoveOwnPods(client, application, stop, *snapshot)) {
-    return NotLookedAt(fault->message);
+    return NotRead(fault->message);
   }
   std::list<json::Document> documents;
   std::vector<what_if::ManifestObject> manifests;

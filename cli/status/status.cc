@@ -48,15 +48,15 @@ struct Selection {
 };
 
 // Uses the watcher's code; the watcher may know of grants that no pod shows yet.
-std::vector<Standing> StandingsOf(const watcher::scaling::ServiceIndex& index,
-                                  const Selection& selection,
-                                  const schemas::ElasticScaling& settings, Time now) {
+std::vector<ServiceStatus> ServicesOf(const watcher::scaling::ServiceIndex& index,
+                                      const Selection& selection,
+                                      const schemas::ElasticScaling& settings, Time now) {
   // Nothing is given up here: what the watcher would give up is shown as such.
   watcher::scaling::Options options = settings;
   if (options.rebalance == schemas::EnforcementMode::kEnforce) {
     options.rebalance = schemas::EnforcementMode::kObserve;
   }
-  std::vector<Standing> standings;
+  std::vector<ServiceStatus> services;
   for (const ServiceKey& key : index.services()) {
     if (!selection.Has(key)) continue;
     const auto view = index.Look(key);
@@ -66,10 +66,10 @@ std::vector<Standing> StandingsOf(const watcher::scaling::ServiceIndex& index,
          watcher::scaling::Observe(view.pods, rule, nullptr, view.pod_groups)) {
       service.instances.push_back(observed.instance);
     }
-    standings.push_back({key, service.rule ? service.rule->tiers.size() : 0,
-                         watcher::scaling::Decide(service, options, now)});
+    services.push_back({key, service.rule ? service.rule->tiers.size() : 0,
+                        watcher::scaling::Decide(service, options, now)});
   }
-  return standings;
+  return services;
 }
 
 // The services of pods that match a selector. All their pods count, matching or not.
@@ -221,7 +221,7 @@ class Status {
     }
     const Time now = clock_.WallNow();
     const StatusReport report{
-        watcher, StandingsOf(index, selection, watcher.config.elastic_scaling, now), now};
+        watcher, ServicesOf(index, selection, watcher.config.elastic_scaling, now), now};
     const Paint paint(options_.color, io_.out_is_terminal);
     const int code = PrintOutput(
         options_.output,
@@ -229,7 +229,7 @@ class Status {
          .names =
              [&] {
                std::vector<std::string> names;
-               for (const Standing& one : report.standings) names.push_back(one.service.job_id);
+               for (const ServiceStatus& one : report.services) names.push_back(one.service.job_id);
                return names;
              },
          .text = [&](std::ostream& out, bool wide) { PrintStatusTable(report, wide, paint, out); }},
@@ -243,8 +243,8 @@ class Status {
     int code = kExitDone;
     for (const std::string& name : options_.names) {
       const bool found =
-          std::any_of(report.standings.begin(), report.standings.end(),
-                      [&](const Standing& one) { return one.service.job_id == name; });
+          std::any_of(report.services.begin(), report.services.end(),
+                      [&](const ServiceStatus& one) { return one.service.job_id == name; });
       if (found) continue;
       PrintError(
           io_.err,
@@ -298,8 +298,8 @@ tl::expected<StatusReport, std::string> LookAtScaling(Connection& connection, co
     return tl::unexpected(std::move(fault));
   }
   report.watcher = WatcherOf(connection.client(), report.now);
-  report.standings =
-      StandingsOf(following.index(), selection, report.watcher.config.elastic_scaling, report.now);
+  report.services =
+      ServicesOf(following.index(), selection, report.watcher.config.elastic_scaling, report.now);
   return report;
 }
 

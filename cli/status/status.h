@@ -29,7 +29,7 @@ namespace mindgate::cli {
 // The output of `status`.
 
 // One service, and the decision that the watcher would make now.
-struct Standing {
+struct ServiceStatus {
   watcher::scaling::ServiceKey service;
   size_t shapes = 0;
   watcher::scaling::Decision decision;
@@ -37,7 +37,7 @@ struct Standing {
 
 struct StatusReport {
   doctor::WatcherState watcher;
-  std::vector<Standing> standings;
+  std::vector<ServiceStatus> services;
   Time now{};
 };
 
@@ -84,7 +84,7 @@ std::string AfterText(std::chrono::seconds duration);
 std::optional<int> RunAppStatus(const StatusOptions& options, Streams& io,
                                 kube::Sleeper* pauses = nullptr);
 
-// A decision of the watcher, as its Event tells it.
+// A decision of the watcher, as its Event reports it.
 struct WatcherEvent {
   std::string time;  // of the last occurrence, as written
   std::string ns;

@@ -143,7 +143,7 @@ ordered_json AppJson(const Health& health, const Decisions& decisions) {
 
 void PrintDecisions(const Decisions& decisions, bool wide, Time now, const Paint& paint,
                     std::ostream& out) {
-  if (decisions.scaling && !decisions.scaling->standings.empty()) {
+  if (decisions.scaling && !decisions.scaling->services.empty()) {
     out << "\n";
     PrintStatusTable(*decisions.scaling, wide, paint, out);
   }
@@ -242,7 +242,7 @@ int PrintApp(const Health& health, const Decisions& decisions, const StatusOptio
 }
 
 // Prints the application each time that it changes, until `stop` or until it is gone. A look that
-// fails is told, once, and tried again: an API server that restarts ends nothing.
+// fails is reported, once, and tried again: an API server that restarts ends nothing.
 int Follow(Connection& connection, kube::Sleeper& pauses, Health health, Decisions decisions,
            const StatusOptions& options, const Clock& clock, int code, const std::stop_token& stop,
            Streams& io) {

@@ -44,16 +44,18 @@ const char* NameOf(Verdict verdict) {
   return "keep";
 }
 
-std::string ShapeOf(const Standing& standing, const std::optional<size_t>& shape,
+std::string ShapeOf(const ServiceStatus& service_status, const std::optional<size_t>& shape,
                     const char* none) {
-  if (standing.shapes == 0) return "no rule";
-  return (shape ? std::to_string(*shape + 1) : none) + " of " + std::to_string(standing.shapes);
+  if (service_status.shapes == 0) return "no rule";
+  return (shape ? std::to_string(*shape + 1) : none) + " of " +
+         std::to_string(service_status.shapes);
 }
 
 // Group counts; grants that nobody carries out are not counted as starting.
-std::vector<GroupCount> GroupsOf(const Standing& standing, const std::optional<bool>& acts) {
-  return acts.value_or(false) ? standing.decision.groups
-                              : watcher::scaling::CountsWithoutGrants(standing.decision);
+std::vector<GroupCount> GroupsOf(const ServiceStatus& service_status,
+                                 const std::optional<bool>& acts) {
+  return acts.value_or(false) ? service_status.decision.groups
+                              : watcher::scaling::CountsWithoutGrants(service_status.decision);
 }
 
 // Prefix of a reason.
@@ -65,27 +67,28 @@ std::string Prefix(Verdict verdict, const std::optional<bool>& acts) {
 
 // The reason for a group: that of the first waiting instance, or of an instance that could be taken
 // back.
-std::string WhyOf(const Standing& standing, const std::string& group,
+std::string WhyOf(const ServiceStatus& service_status, const std::string& group,
                   const std::optional<bool>& acts) {
-  for (const watcher::scaling::Outcome& outcome : standing.decision.outcomes) {
+  for (const watcher::scaling::Outcome& outcome : service_status.decision.outcomes) {
     const bool waits = outcome.verdict == Verdict::kHold || outcome.verdict == Verdict::kGrant;
     if (outcome.group == group && waits) return Prefix(outcome.verdict, acts) + outcome.reason;
   }
-  for (const watcher::scaling::Outcome& outcome : standing.decision.outcomes) {
+  for (const watcher::scaling::Outcome& outcome : service_status.decision.outcomes) {
     if (outcome.group != group || outcome.verdict != Verdict::kWithdraw) continue;
     return outcome.instance +
            (acts.value_or(false) ? " is about to be withdrawn: " : " could be withdrawn: ") +
            outcome.reason;
   }
-  for (const watcher::scaling::Outcome& would : standing.decision.would) {
-    if (would.group == group) return would.instance + " could be given up: " + would.reason;
+  for (const watcher::scaling::Outcome& proposal : service_status.decision.proposed) {
+    if (proposal.group == group)
+      return proposal.instance + " could be given up: " + proposal.reason;
   }
   return "";
 }
 
-std::string WaitingOf(const Standing& standing, const std::string& group) {
+std::string WaitingOf(const ServiceStatus& service_status, const std::string& group) {
   std::vector<std::string> names;
-  for (const watcher::scaling::Outcome& outcome : standing.decision.outcomes) {
+  for (const watcher::scaling::Outcome& outcome : service_status.decision.outcomes) {
     const bool waits = outcome.verdict == Verdict::kHold || outcome.verdict == Verdict::kGrant;
     if (outcome.group == group && waits) names.push_back(outcome.instance);
   }
@@ -94,7 +97,7 @@ std::string WaitingOf(const Standing& standing, const std::string& group) {
 
 // One group of one service.
 struct GroupRow {
-  const Standing& standing;
+  const ServiceStatus& service_status;
   const GroupCount& count;
   const std::optional<bool>& acts;
 };
@@ -112,12 +115,12 @@ constexpr Column<GroupRow> kGroupColumns[] = {
     {.title = "INSTANCES WAITING",
      .key = nullptr,
      .value = [](const GroupRow& row) -> OrderedJson {
-       return WaitingOf(row.standing, row.count.group);
+       return WaitingOf(row.service_status, row.count.group);
      },
      .wide = true},
     {"WHY", nullptr,
      [](const GroupRow& row) -> OrderedJson {
-       return WhyOf(row.standing, row.count.group, row.acts);
+       return WhyOf(row.service_status, row.count.group, row.acts);
      }},
 };
 constexpr std::span<const Column<GroupRow>> kGroups(kGroupColumns);
@@ -164,7 +167,7 @@ void PrintStatusTable(const StatusReport& report, bool wide, const Paint& paint,
   line("mode:   ", ModeText(report.watcher));
   line("leader: ", LeaderText(report));
   out << "\n";
-  if (report.standings.empty()) {
+  if (report.services.empty()) {
     out << "no pods are under a scaling rule\n";
     return;
   }
@@ -172,17 +175,18 @@ void PrintStatusTable(const StatusReport& report, bool wide, const Paint& paint,
   if (wide) header.emplace_back("AIM");
   AddTitles(kGroups, wide, header);
   Table table(std::move(header));
-  for (const Standing& standing : report.standings) {
+  for (const ServiceStatus& service_status : report.services) {
     bool first = true;
-    for (const GroupCount& group : GroupsOf(standing, acts)) {
+    for (const GroupCount& group : GroupsOf(service_status, acts)) {
       const auto once = [&](std::string text) {
         return TableCell(first ? std::move(text) : std::string());
       };
-      std::vector<TableCell> row = {once(standing.service.ns), once(standing.service.job_id),
-                                    once(standing.service.rule),
-                                    once(ShapeOf(standing, standing.decision.reached, "none"))};
-      if (wide) row.push_back(once(ShapeOf(standing, standing.decision.aim, "none")));
-      AddCells(kGroups, wide, {standing, group, acts}, row);
+      std::vector<TableCell> row = {
+          once(service_status.service.ns), once(service_status.service.job_id),
+          once(service_status.service.rule),
+          once(ShapeOf(service_status, service_status.decision.reached, "none"))};
+      if (wide) row.push_back(once(ShapeOf(service_status, service_status.decision.aim, "none")));
+      AddCells(kGroups, wide, {service_status, group, acts}, row);
       table.Add(std::move(row));
       first = false;
     }
@@ -195,33 +199,33 @@ OrderedJson StatusJson(const StatusReport& report) {
   const auto place = [](const std::optional<size_t>& tier) {
     return tier ? OrderedJson(*tier + 1) : OrderedJson(nullptr);
   };
-  const auto told = [](const watcher::scaling::Outcome& outcome, const char* verdict) {
+  const auto reported = [](const watcher::scaling::Outcome& outcome, const char* verdict) {
     return OrderedJson{{"instance", outcome.instance},
                        {"group", outcome.group},
                        {"verdict", verdict},
                        {"reason", outcome.reason}};
   };
   OrderedJson services = OrderedJson::array();
-  for (const Standing& standing : report.standings) {
+  for (const ServiceStatus& service_status : report.services) {
     OrderedJson groups = OrderedJson::array();
-    for (const GroupCount& group : GroupsOf(standing, acts)) {
-      groups.push_back(MembersOf(kGroups, {standing, group, acts}));
+    for (const GroupCount& group : GroupsOf(service_status, acts)) {
+      groups.push_back(MembersOf(kGroups, {service_status, group, acts}));
     }
     OrderedJson instances = OrderedJson::array();
-    for (const watcher::scaling::Outcome& outcome : standing.decision.outcomes) {
-      instances.push_back(told(outcome, NameOf(outcome.verdict)));
+    for (const watcher::scaling::Outcome& outcome : service_status.decision.outcomes) {
+      instances.push_back(reported(outcome, NameOf(outcome.verdict)));
     }
-    OrderedJson service = {{"namespace", standing.service.ns},
-                           {"jobID", standing.service.job_id},
-                           {"rule", standing.service.rule},
-                           {"shapes", standing.shapes},
-                           {"shape", place(standing.decision.reached)},
-                           {"aim", place(standing.decision.aim)},
+    OrderedJson service = {{"namespace", service_status.service.ns},
+                           {"jobID", service_status.service.job_id},
+                           {"rule", service_status.service.rule},
+                           {"shapes", service_status.shapes},
+                           {"shape", place(service_status.decision.reached)},
+                           {"aim", place(service_status.decision.aim)},
                            {"groups", std::move(groups)},
                            {"instances", std::move(instances)}};
     OrderedJson surplus = OrderedJson::array();
-    for (const watcher::scaling::Outcome& would : standing.decision.would) {
-      surplus.push_back(told(would, NameOf(would.verdict)));
+    for (const watcher::scaling::Outcome& proposal : service_status.decision.proposed) {
+      surplus.push_back(reported(proposal, NameOf(proposal.verdict)));
     }
     if (!surplus.empty()) service["surplus"] = std::move(surplus);
     services.push_back(std::move(service));

@@ -158,13 +158,13 @@ int RunEach(const EachOptions& each, const what_if::ClusterSnapshot& snapshot,
                                         : each.label};
   std::vector<std::string> nodes;
   {
-    const what_if::Ground ground(snapshot);
-    const std::vector<SingleLoss> losses = LossesBeside(base, LossesOf(each, ground.inventory));
-    if (losses.empty()) return Complain(each, ground.inventory, io);
-    report.problems = ground.reported.problems;
+    const what_if::InitialState initial(snapshot);
+    const std::vector<SingleLoss> losses = LossesBeside(base, LossesOf(each, initial.inventory));
+    if (losses.empty()) return Complain(each, initial.inventory, io);
+    report.problems = initial.reported.problems;
     if (!base.codes.empty()) CodesIn(snapshot, report.problems);
-    for (const what_if::Node& node : ground.inventory.nodes) nodes.push_back(node.name);
-    what_if::Forecaster forecaster(ground, base);
+    for (const what_if::Node& node : initial.inventory.nodes) nodes.push_back(node.name);
+    what_if::Forecaster forecaster(initial, base);
     Progress progress(io, "losses");
     for (const SingleLoss& loss : losses) {
       report.impacts.push_back(ImpactOf(loss.name, forecaster.Of(loss.hypothesis)));
@@ -238,13 +238,13 @@ void PrintEachJson(const EachReport& report, std::ostream& out) {
 }
 
 // The cluster, and the namespace of objects that do not set one.
-struct Ground {
+struct Inputs {
   what_if::ClusterSnapshot snapshot;
   std::string ns;
   schemas::Config config;
 };
 
-std::optional<Ground> ReadGround(const WhatIfOptions& options, Streams& io) {
+std::optional<Inputs> ReadInputs(const WhatIfOptions& options, Streams& io) {
   auto config = offline::LoadConfigFile(options.config_file, io.err);
   if (!config) return std::nullopt;
   const std::string& given = options.cluster.default_namespace;
@@ -252,7 +252,7 @@ std::optional<Ground> ReadGround(const WhatIfOptions& options, Streams& io) {
     auto snapshot = ReadSnapshotFile(options.snapshot, io);
     if (!snapshot) return std::nullopt;
     if (!options.config_file.empty()) snapshot->watcher = what_if::SettingsOf(*config);
-    return Ground{*std::move(snapshot), given.empty() ? "default" : given, *std::move(config)};
+    return Inputs{*std::move(snapshot), given.empty() ? "default" : given, *std::move(config)};
   }
   const SystemClock clock;
   const auto connection = Connect(options.cluster, clock, ForPeople(), io);
@@ -262,18 +262,18 @@ std::optional<Ground> ReadGround(const WhatIfOptions& options, Streams& io) {
   auto snapshot = ReadCluster(client, now, SnapshotOptionsOf(WatcherOf(client, now)), io);
   if (!snapshot) return std::nullopt;
   if (!options.config_file.empty()) snapshot->watcher = what_if::SettingsOf(*config);
-  return Ground{*std::move(snapshot), connection->ns(), *std::move(config)};
+  return Inputs{*std::move(snapshot), connection->ns(), *std::move(config)};
 }
 
 // The manifests after admission; nothing if one is invalid or would be denied. Nothing that is
 // denied can fail.
-std::optional<offline::Evaluation> Admit(const WhatIfOptions& options, const Ground& ground,
+std::optional<offline::Evaluation> Admit(const WhatIfOptions& options, const Inputs& inputs,
                                          Streams& io) {
   offline::InputOptions input;
   input.files = options.manifests;
-  input.ns = ground.ns;
+  input.ns = inputs.ns;
   input.config_file = options.config_file;
-  input.now = ground.snapshot.taken;
+  input.now = inputs.snapshot.taken;
   auto evaluation = offline::Evaluate(input, {}, io.in, io.err);
   if (!evaluation) return std::nullopt;
   if (ExitCode(evaluation->decisions) == kExitDone) return evaluation;
@@ -298,7 +298,7 @@ std::vector<what_if::ManifestObject> ObjectsOf(
 
 // Where nodes cannot be drained all at once.
 std::optional<what_if::DrainOrder> DrainsOneByOne(const WhatIfOptions& options,
-                                                  const Ground& ground,
+                                                  const Inputs& inputs,
                                                   const what_if::Hypothesis& hypothesis,
                                                   const what_if::Answer& answer) {
   const auto drained = what_if::DrainedNodes(hypothesis);
@@ -307,7 +307,7 @@ std::optional<what_if::DrainOrder> DrainsOneByOne(const WhatIfOptions& options,
   if (!drains_only || drained.size() < 2 || !options.manifests.empty() || answer.fine()) {
     return std::nullopt;
   }
-  return what_if::OrderOfDrains(ground.snapshot, {drained.begin(), drained.end()});
+  return what_if::OrderOfDrains(inputs.snapshot, {drained.begin(), drained.end()});
 }
 
 // Whether something is asked, and only one thing.
@@ -332,45 +332,45 @@ bool IsQuestion(const WhatIfOptions& options, Streams& io) {
 
 int RunWhatIf(const WhatIfOptions& options, Streams& io) {
   if (!IsQuestion(options, io)) return kExitUnusable;
-  auto ground = ReadGround(options, io);
-  if (!ground) return kExitUnusable;
-  const auto hypothesis = what_if::ReadQuestion(options.question, ground->snapshot,
-                                                what_if::TakeInventory(ground->snapshot));
+  auto inputs = ReadInputs(options, io);
+  if (!inputs) return kExitUnusable;
+  const auto hypothesis = what_if::ReadQuestion(options.question, inputs->snapshot,
+                                                what_if::TakeInventory(inputs->snapshot));
   if (!hypothesis) {
     for (const Problem& problem : hypothesis.error()) PrintError(io.err, problem);
     return kExitUnusable;
   }
   std::optional<offline::Evaluation> evaluation;
   if (!options.manifests.empty()) {
-    evaluation = Admit(options, *ground, io);
+    evaluation = Admit(options, *inputs, io);
     if (!evaluation) return kExitUnusable;
   }
-  const schemas::ViewOptions view{.scheduler = ground->config.scheduler,
-                                  .npu_resources = ground->config.npu_resources,
-                                  .kinds = ground->config.kinds};
+  const schemas::ViewOptions view{.scheduler = inputs->config.scheduler,
+                                  .npu_resources = inputs->config.npu_resources,
+                                  .kinds = inputs->config.kinds};
   const WarningSink warn = PrintWarnings(io.err);
   if (options.each.any()) {
     if (evaluation) {
-      auto with = what_if::RunManifests(ground->snapshot, ObjectsOf(evaluation), view);
+      auto with = what_if::RunManifests(inputs->snapshot, ObjectsOf(evaluation), view);
       for (const std::string& problem : with.problems) warn(problem);
       if (!with.applied.fine()) {
         warn("not all that the manifests make finds a place, and what has none cannot be lost: " +
              Summary(with.applied));
       }
-      ground->snapshot = std::move(with.snapshot);
+      inputs->snapshot = std::move(with.snapshot);
     }
-    return RunEach(options.each, ground->snapshot, *hypothesis, options.output, options.color, io);
+    return RunEach(options.each, inputs->snapshot, *hypothesis, options.output, options.color, io);
   }
   const what_if::Answer answer =
-      what_if::AnswerOf(ground->snapshot, ObjectsOf(evaluation), *hypothesis, view);
+      what_if::AnswerOf(inputs->snapshot, ObjectsOf(evaluation), *hypothesis, view);
   for (const std::string& problem : answer.problems) warn(problem);
-  const WhatIfReport report{ground->snapshot.taken,
+  const WhatIfReport report{inputs->snapshot.taken,
                             what_if::Sentences(*hypothesis),
                             options.manifests,
                             answer,
-                            ground->snapshot.watcher.grace_over_time,
+                            inputs->snapshot.watcher.grace_over_time,
                             options.output == "wide",
-                            DrainsOneByOne(options, *ground, *hypothesis, answer)};
+                            DrainsOneByOne(options, *inputs, *hypothesis, answer)};
   if (options.output == "json") {
     PrintWhatIfJson(report, io.out);
   } else if (options.output == "html") {

@@ -171,7 +171,7 @@ void AddOmeMaps(const FoundApplication& found, const std::vector<RenderedObject>
   if (!document.contains("mf_store") || store == nullptr || ours_of_store == nullptr) return;
   Block& out = document["mf_store"];
   PutMap(out, "node_selector", json::Find(PodSpecOfStore(store), "nodeSelector"), nullptr);
-  // Its template tells the store port 80 where the file left the port out, and nobody reaches it
+  // Its template gives the store port 80 where the file left the port out, and nobody reaches it
   // there.
   PutVariables(out, ContainerOfStore(store), ContainerOfStore(ours_of_store), {"MF_STORE_PORT"});
 }
@@ -193,7 +193,7 @@ const Json* RoleContainer(const Json* role) {
   return json::IsArray(containers) && !containers->empty() ? &containers->front() : nullptr;
 }
 
-// The port at which requests arrive, else the one of which AIBrix is told.
+// The port at which requests arrive, else the one that AIBrix gets.
 std::optional<int64_t> ServerPort(const FoundApplication& found, const Json* prefill) {
   for (const char* end : {"-prefill-0", "-prefill-0-0"}) {
     const Json* service = found.Object("Service " + found.app + end);

@@ -83,7 +83,7 @@ void CheckAnyStrategy(const RuleContext& context, Findings& findings) {
   ForEachNpuStrategy(context, [&](const std::string& path, const Value& strategy) {
     for (const auto& [name, value] : strategy.members()) {
       if (value.is_null()) continue;
-      // Without NPUs in minResources the rule above speaks.
+      // Without NPUs in minResources the rule above reports it.
       if (name == kVolcanoStrategy && !schemas::NamesNpus(json::Find(value, "minResources")))
         continue;
       findings.Violate(json::Child(path, name),

@@ -55,9 +55,9 @@ bool Same(const Value* a, const Value* b) {
 bool HasMisspelled(const schemas::Place& map, std::string_view key, std::string_view value) {
   if (!json::IsObject(map.value)) return false;
   const schemas::NormalizedKey word(schemas::SplitOf(key).name);
-  size_t looked_at = 0;
+  size_t compared = 0;
   for (const auto& [name, text] : map.value->members()) {
-    if (++looked_at > schemas::kMaxComparedKeys) return false;
+    if (++compared > schemas::kMaxComparedKeys) return false;
     if (name == key) continue;
     const schemas::SplitKey split = schemas::SplitOf(name);
     if (split.name.size() > schemas::NormalizedKey::kMax || json::AsString(&text) != value)

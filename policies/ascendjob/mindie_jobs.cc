@@ -77,7 +77,7 @@ void CheckIdentity(const RuleContext& context, Findings& findings) {
   if (view.labels.wrong_type) return;
   const bool has_rule = Has(view, schemas::kScalingRule);
   const auto app = view.Label(schemas::kApp);
-  // With a scaling rule a missing or empty jobID is scaling-labels' to tell.
+  // With a scaling rule a missing or empty jobID is reported by scaling-labels.
   if (IsKnownApp(app) && !has_rule) {
     const Value* job_id = view.labels.Find(schemas::kJobId);
     const std::string fix = "write jobID with the id of the service, the same on all its jobs";

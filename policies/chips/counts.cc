@@ -179,7 +179,7 @@ void CheckZeroChipPods(const RuleContext& context, Findings& findings) {
       return;
     }
     const ChipHandler& handler = *choice.handler;
-    // With one NPU pod versions differ, except under multilevel, where every pod is looked at.
+    // With one NPU pod versions differ, except under multilevel, where every pod is checked.
     if (!chips.npu_pods || !chips.gang_certain) return;
     if (*chips.npu_pods < 2 && !handler.multilevel) return;
     for (size_t index : group.templates) {

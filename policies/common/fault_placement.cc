@@ -82,7 +82,7 @@ void CheckOwnedIn(const RuleContext& context, const Place& annotations, Findings
 using Where = schemas::KeyWhere;
 using schemas::KeyFact;
 
-// Keys of Volcano that look right and are read by nobody.
+// Keys of Volcano that look right and that no component reads.
 constexpr std::string_view kDeadQueue = "scheduling.volcano.sh/queue";
 constexpr KeyFact kQueueName = {.key = "scheduling.volcano.sh/queue-name",
                                 .where = Where::kAnnotation,

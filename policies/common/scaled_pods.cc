@@ -62,7 +62,7 @@ void CheckScaledLabels(const RuleContext& context, Findings& findings) {
   ForEachScaled(context.view, [&](const ScaledPods& scaled) {
     for (const Needed& needed : kNeeded) {
       const auto value = scaled.Label(needed.key);
-      // Another type is wrong-type's to tell.
+      // Another type is reported by wrong-type.
       if (value ? !value->empty() : scaled.pod->labels.Find(needed.key) != nullptr) continue;
       findings.Violate(scaled.labels->path.Child(needed.key),
                        scaled.Title() + " are under scaling rule " + Quote(scaled.rule) +
@@ -102,8 +102,8 @@ void CheckScaledGroup(const RuleContext& context, Findings& findings) {
   });
 }
 
-// Workloads of the same apply; of a cluster only AscendJobs are known, for which scaling-rule-jobs
-// speaks.
+// Workloads of the same apply; of a cluster only AscendJobs are known, which scaling-rule-jobs
+// reports.
 void CheckWorkloadsOfRule(const RuleContext& context, Findings& findings) {
   const auto& reading = context.view.scaling_rule;
   const schemas::ObjectLookup* objects = context.request.objects;

@@ -189,7 +189,7 @@ void CheckShape(const RuleContext& context, Findings& findings) {
     CheckIgnoredBesideLeader(component, findings);
     if (!context.view.UsesRuntime()) continue;
     CheckRuntimeShape(component, findings);
-    // Whether a runner stands beside the runtime's leader only the runtime tells.
+    // Whether a runner stands beside the runtime's leader only the runtime shows.
     if (json::Find(component.value, "runner") != nullptr) KnowsRuntime(context, findings);
   }
 }

@@ -146,8 +146,8 @@ void Evaluation::Validate(const SitePolicy::Validation& validation,
            value ? json::Issue{{}, "", "it is not a bool", ""} : value.error());
     return;
   }
-  FieldMessage said = ReadFieldMessage(*context_.view.object, MessageOf(validation, written));
-  findings_.Violate(std::move(said.path), WithoutFullStop(said.text),
+  FieldMessage message = ReadFieldMessage(*context_.view.object, MessageOf(validation, written));
+  findings_.Violate(std::move(message.path), WithoutFullStop(message.text),
                     std::string(policy_.rule().fix), {}, written.reason);
 }
 

@@ -276,7 +276,7 @@ void Builder::AddContainer(PodTemplateView& pod, std::string_view path, const Va
   }
 }
 
-// An object of many variables is the common case: each is looked at once, for all who ask.
+// An object of many variables is the common case: each is read once, for all who ask.
 void Builder::ReadEnv(ContainerView& container) {
   if (container.env.value == nullptr) return;
   for (const Value& entry : *container.env.value) {

@@ -45,10 +45,10 @@ TEST(ConfigReloader, TellsOfOldSpellingsOnceForEachFile) {
   folder.Write("mindgate.yaml", "graceOverTime: 900\n");
   const FakeClock clock;
   Snapshot<schemas::Config> config;
-  std::vector<std::string> told;
+  std::vector<std::string> reported;
   const auto reloader =
       MakeConfigReloader(path, KnownNames(), clock, config, {},
-                         [&told](const std::string& text) { told.push_back(text); });
+                         [&reported](const std::string& text) { reported.push_back(text); });
   const std::string warning = path +
                               ":1:16: warning: 900 has no unit and is read as seconds\n"
                               "graceOverTime: 900\n"
@@ -56,13 +56,13 @@ TEST(ConfigReloader, TellsOfOldSpellingsOnceForEachFile) {
                               "hint: write 15m";
   EXPECT_TRUE(reloader->Reload());
   EXPECT_FALSE(reloader->Reload());
-  EXPECT_THAT(told, ::testing::ElementsAre(warning));
+  EXPECT_THAT(reported, ::testing::ElementsAre(warning));
 
   folder.Write("mindgate.yaml", "graceOverTime: 900\nschedular: three\n");
   EXPECT_FALSE(reloader->Reload());
   folder.Write("mindgate.yaml", "graceOverTime: 15m\n");
   EXPECT_TRUE(reloader->Reload());
-  EXPECT_THAT(told, ::testing::ElementsAre(warning)) << "nothing to warn about";
+  EXPECT_THAT(reported, ::testing::ElementsAre(warning)) << "nothing to warn about";
 }
 
 TEST(ConfigReloader, FollowsThePoliciesThatTheConfigurationNames) {

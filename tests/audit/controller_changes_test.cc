@@ -25,7 +25,7 @@ struct ChangesTest : testing::AuditedServer {
                   clock,
                   logger,
                   pods,
-                  {.wanted = [] { return true; },
+                  {.enabled = [] { return true; },
                    .changed =
                        [this](const std::string& ns) {
                          const MutexLock lock(mutex);

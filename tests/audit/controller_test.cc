@@ -127,7 +127,7 @@ TEST_F(ControllerTest, AppliesANewConfiguration) {
     return Findings("infer").empty();
   }));
   SetConfig(false);
-  EXPECT_FALSE(controller->wanted());
+  EXPECT_FALSE(controller->enabled());
   EXPECT_EQ(Metric("mindgate_audit_namespaces"), 0) << "what is off has no metrics";
 }
 

@@ -65,7 +65,7 @@ std::vector<Stage> StagesOf(const std::string& text, const json::Value& object,
        [&, create] {
          const auto view = schemas::BuildView(mutated);
          const auto request = create(mutated);
-         benchmark::DoNotOptimize(policies::Judge({*view, nullptr, request, config}));
+         benchmark::DoNotOptimize(policies::Evaluate({*view, nullptr, request, config}));
        }},
       {"encode the patch", [=] { benchmark::DoNotOptimize(json::PatchText(patch)); }},
       {"admit",

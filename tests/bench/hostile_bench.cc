@@ -149,7 +149,7 @@ bool IsTooSteep(const Cost& smaller, const Cost& larger) {
   return larger.ended && larger.cpu_ms > kGoals.growth * smaller.cpu_ms + kGoals.slack_ms;
 }
 
-void Judge(Row& row) {
+void Evaluate(Row& row) {
   row.faults.clear();
   row.growth = row.memory = 0;
   for (size_t i = 0; i < row.costs.size(); ++i) {
@@ -187,7 +187,7 @@ Row Measure(Decider& decider, const HostileShape& shape, Hook hook, size_t sizes
   for (size_t i = 0; i < sizes && !row.hopeless(); ++i) {
     row.costs.push_back(InChild(decider, TextOf(shape, kSizes[i]), hook, seconds));
   }
-  Judge(row);
+  Evaluate(row);
   return row;
 }
 
@@ -198,7 +198,7 @@ void MeasureAgain(Decider& decider, Row& row, rlim_t seconds) {
     cost.cpu_ms = std::min(cost.cpu_ms, again.cpu_ms);
     cost.memory = std::min(cost.memory, again.memory);
   }
-  Judge(row);
+  Evaluate(row);
 }
 
 void Print(const Row& row, size_t sizes) {

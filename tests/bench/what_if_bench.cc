@@ -217,11 +217,11 @@ int Run(int nodes, int sample, const std::string& program) {
     std::printf("read: %.1f s\n", Seconds(Clock::now() - before));
   }
   const auto begin = Clock::now();
-  const what_if::Ground ground(snapshot);
-  what_if::Forecaster forecaster(ground);
+  const what_if::InitialState initial(snapshot);
+  what_if::Forecaster forecaster(initial);
   const double ready = Seconds(Clock::now() - begin);
   std::vector<what_if::Impact> impacts;
-  const auto losses = EachNode(ground.inventory);
+  const auto losses = EachNode(initial.inventory);
   const auto asked = Clock::now();
   for (const what_if::SingleLoss& loss : losses) {
     impacts.push_back(ImpactOf(loss.name, forecaster.Of(loss.hypothesis)));

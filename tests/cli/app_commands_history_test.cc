@@ -66,14 +66,14 @@ struct DeployRuns : ::testing::Test {
 TEST_F(DeployRuns, ASecondOneIsRefusedWithTheNameOfTheFirst) {
   const Time now = SystemClock().WallNow();
   PutLease(now);
-  const std::string told =
+  const std::string reported =
       "error: application q in namespace llm is being changed by alice@build-7/4711 since " +
       FormatTime(now) +
       "\nhint: wait for it with --wait-for-lock 10m; of a run that was killed, Lease "
       "mindgate-deploy-q counts for nothing after 1m\n";
   const CliResult refused = Deploy(kAibrixConfig);
   EXPECT_EQ(refused.code, kExitBlocked);
-  EXPECT_EQ(refused.err, told);
+  EXPECT_EQ(refused.err, reported);
   EXPECT_TRUE(Storm().is_null());
   // What changes nothing needs no hold.
   EXPECT_EQ(Deploy(kAibrixConfig, {"--diff"}).code, kExitDenied);

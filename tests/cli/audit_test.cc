@@ -170,7 +170,7 @@ struct AuditOfKindsOfTheSite : AuditOnACluster {
   }
 
   // "RayCluster/train pod;" and what is on standard error. Without a snapshot of the cluster.
-  std::string Told(std::vector<std::string> arguments, const std::string& snapshot = "") const {
+  std::string Reported(std::vector<std::string> arguments, const std::string& snapshot = "") const {
     arguments.insert(arguments.begin(), {"audit", "-A"});
     arguments.insert(arguments.end(),
                      {"-o", "jsonpath={range .workloads[*]}{.kind}/{.name} {.framework};{end}"});
@@ -186,14 +186,14 @@ TEST_F(AuditOfKindsOfTheSite, TakesTheirNames) {
   const std::string unknown =
       "error: \"rayclusters\" is not a kind that mindgate audits\n"
       "hint: `mindgate kinds` lists all of them\n";
-  EXPECT_EQ(Told({"rayclusters"}), unknown);
-  EXPECT_EQ(Told({"rayclusters", "--config", "ray.yaml"}), "RayCluster/train pod;");
-  EXPECT_EQ(Told({"pods", "--config", "ray.yaml"}), "") << "they were judged with it";
-  EXPECT_EQ(Told({"rayclustr", "--config", "ray.yaml"}, ""),
+  EXPECT_EQ(Reported({"rayclusters"}), unknown);
+  EXPECT_EQ(Reported({"rayclusters", "--config", "ray.yaml"}), "RayCluster/train pod;");
+  EXPECT_EQ(Reported({"pods", "--config", "ray.yaml"}), "") << "they were judged with it";
+  EXPECT_EQ(Reported({"rayclustr", "--config", "ray.yaml"}, ""),
             "error: \"rayclustr\" is not a kind that mindgate audits\n"
             "hint: did you mean \"rayclusters\"? `mindgate kinds` lists all of them\n");
   PutWatcher(server, "kinds: [{use: ray}]\n");
-  EXPECT_EQ(Told({"rayclusters.ray.io,lws"}), "RayCluster/train pod;");
+  EXPECT_EQ(Reported({"rayclusters.ray.io,lws"}), "RayCluster/train pod;");
 }
 
 TEST_F(AuditOfKindsOfTheSite, ReadsThemFromASnapshot) {
@@ -205,15 +205,16 @@ TEST_F(AuditOfKindsOfTheSite, ReadsThemFromASnapshot) {
   };
   take("without.json", {});
   take("with.json", {"--config", "ray.yaml"});
-  EXPECT_EQ(Told({"rayclusters", "--config", "ray.yaml"}, "with.json"), "RayCluster/train pod;");
-  EXPECT_EQ(Told({"pods"}, "with.json"), "RayCluster/train pod;") << "of its pods";
+  EXPECT_EQ(Reported({"rayclusters", "--config", "ray.yaml"}, "with.json"),
+            "RayCluster/train pod;");
+  EXPECT_EQ(Reported({"pods"}, "with.json"), "RayCluster/train pod;") << "of its pods";
   // The snapshot does not know them: their pods stand for them.
-  EXPECT_EQ(Told({"pods", "--config", "ray.yaml"}, "without.json"), "RayCluster/train pod;");
-  EXPECT_EQ(Told({"rayclusters", "--config", "ray.yaml"}, "without.json"),
+  EXPECT_EQ(Reported({"pods", "--config", "ray.yaml"}, "without.json"), "RayCluster/train pod;");
+  EXPECT_EQ(Reported({"rayclusters", "--config", "ray.yaml"}, "without.json"),
             "Warning: not audited: RayCluster.ray.io: the snapshot has none\n");
   PutWatcher(server, "kinds: [{use: ray}]\n");
   take("of-the-cluster.json", {});
-  EXPECT_EQ(Told({"rayclusters", "--config", "ray.yaml"}, "of-the-cluster.json"),
+  EXPECT_EQ(Reported({"rayclusters", "--config", "ray.yaml"}, "of-the-cluster.json"),
             "RayCluster/train pod;");
   folder.Write("bad.yaml", "kinds: [{use: rai}]\n");
   const auto bad = Cli({"snapshot", "--config", "bad.yaml", "--server", server.url()});

@@ -159,40 +159,41 @@ TEST(Certs, RefusesArgumentsThatMakeNoSense) {
 TEST(CertsInspect, TellsWhatAFolderHolds) {
   const TempFolder folder;
   Create(folder.path());
-  const Outcome told = Inspect({.path = folder.path(), .names = {kService}});
-  EXPECT_EQ(told.code, kExitDone);
-  EXPECT_EQ(told.err, "");
-  EXPECT_THAT(told.out, ::testing::MatchesRegex(
-                            "tls.crt, certificate 1\n"
-                            "  subject      CN=webhook.mindgate-system.svc\n"
-                            "  issuer       CN=mindgate-ca@1767225600\n"
-                            "  names        webhook.mindgate-system.svc\n"
-                            "  valid        2025-12-31T23:55:00Z to 2027-01-01T00:00:00Z, 365 "
-                            "days left\n"
-                            "  key          ECDSA P-256\n"
-                            "  signature    ecdsa-with-SHA256\n"
-                            "  CA           no\n"
-                            "  usages       serverAuth\n"
-                            "  fingerprint  SHA-256 [0-9A-F:]*\n\n"
-                            "ca.crt, certificate 1\n"
-                            "  subject      CN=mindgate-ca@1767225600\n"
-                            "  issuer       itself\n"
-                            "  valid        2025-12-31T23:55:00Z to 2035-12-30T00:00:00Z, 3650 "
-                            "days left\n"
-                            "  key          ECDSA P-256\n"
-                            "  signature    ecdsa-with-SHA256\n"
-                            "  CA           yes\n"
-                            "  fingerprint  SHA-256 [0-9A-F:]*\n\n"
-                            "no problems found\n"));
+  const Outcome reported = Inspect({.path = folder.path(), .names = {kService}});
+  EXPECT_EQ(reported.code, kExitDone);
+  EXPECT_EQ(reported.err, "");
+  EXPECT_THAT(reported.out, ::testing::MatchesRegex(
+                                "tls.crt, certificate 1\n"
+                                "  subject      CN=webhook.mindgate-system.svc\n"
+                                "  issuer       CN=mindgate-ca@1767225600\n"
+                                "  names        webhook.mindgate-system.svc\n"
+                                "  valid        2025-12-31T23:55:00Z to 2027-01-01T00:00:00Z, 365 "
+                                "days left\n"
+                                "  key          ECDSA P-256\n"
+                                "  signature    ecdsa-with-SHA256\n"
+                                "  CA           no\n"
+                                "  usages       serverAuth\n"
+                                "  fingerprint  SHA-256 [0-9A-F:]*\n\n"
+                                "ca.crt, certificate 1\n"
+                                "  subject      CN=mindgate-ca@1767225600\n"
+                                "  issuer       itself\n"
+                                "  valid        2025-12-31T23:55:00Z to 2035-12-30T00:00:00Z, 3650 "
+                                "days left\n"
+                                "  key          ECDSA P-256\n"
+                                "  signature    ecdsa-with-SHA256\n"
+                                "  CA           yes\n"
+                                "  fingerprint  SHA-256 [0-9A-F:]*\n\n"
+                                "no problems found\n"));
 }
 
 TEST(CertsInspect, JsonHoldsTheSame) {
   const TempFolder folder;
   Create(folder.path());
-  const Outcome told = Inspect({.path = folder.path(), .output = "json", .names = {"other.svc"}});
-  EXPECT_EQ(told.code, kExitDenied);
-  EXPECT_EQ(told.err, "");
-  nlohmann::json value = nlohmann::json::parse(told.out);
+  const Outcome reported =
+      Inspect({.path = folder.path(), .output = "json", .names = {"other.svc"}});
+  EXPECT_EQ(reported.code, kExitDenied);
+  EXPECT_EQ(reported.err, "");
+  nlohmann::json value = nlohmann::json::parse(reported.out);
   ASSERT_EQ(value["certificates"].size(), 2u);
   nlohmann::json& leaf = value["certificates"][0];
   leaf.erase("serial");
@@ -237,9 +238,10 @@ TEST(CertsInspect, FailsWhenAPairDoesNotFit) {
   const TempFolder other;
   Create(other.path());
   folder.Write("tls.key", other.Read("tls.key"));
-  const Outcome told = Inspect({.path = folder.path()});
-  EXPECT_EQ(told.code, kExitDenied);
-  EXPECT_THAT(told.err, HasSubstr("error: tls.key: is not the key of the certificate in tls.crt"));
+  const Outcome reported = Inspect({.path = folder.path()});
+  EXPECT_EQ(reported.code, kExitDenied);
+  EXPECT_THAT(reported.err,
+              HasSubstr("error: tls.key: is not the key of the certificate in tls.crt"));
 }
 
 TEST(CertsInspect, ReadsFilesAndStandardInput) {
@@ -262,10 +264,11 @@ TEST(CertsInspect, CannotUseWhatHoldsNoCertificate) {
   folder.Write("half", Pem(NewAuthority()).substr(0, 200));
   for (const char* name : {"empty", "binary", "half", "missing", ""}) {
     SCOPED_TRACE(name);
-    const Outcome told = Inspect({.path = folder / name});
-    EXPECT_EQ(told.code, kExitUnusable);
-    EXPECT_EQ(told.out, "");
-    EXPECT_THAT(told.err, HasSubstr("hint: name a folder with tls.crt and tls.key, or a PEM file"));
+    const Outcome reported = Inspect({.path = folder / name});
+    EXPECT_EQ(reported.code, kExitUnusable);
+    EXPECT_EQ(reported.out, "");
+    EXPECT_THAT(reported.err,
+                HasSubstr("hint: name a folder with tls.crt and tls.key, or a PEM file"));
   }
 }
 
@@ -275,9 +278,9 @@ TEST(CertsInspect, PrintsNothingThatActsOnATerminal) {
   request.common_name = "\x1b[2Jevil \xc2\x9b";  // the second is the same in one character
   request.extensions = {{NID_subject_alt_name, "DER:30:08:82:06:1B:5B:32:4A:FF:61"}};
   const std::string odd = Pem(testing::NewOdd(nullptr, std::move(request)));
-  const Outcome told = Inspect({.path = "-"}, odd);
-  EXPECT_THAT(told.out, HasSubstr("subject      CN=\\1B[2Jevil \\xc2\\x9b\n"));
-  EXPECT_THAT(told.out, HasSubstr("names        \\x1b[2J\\xffa\n"));
+  const Outcome reported = Inspect({.path = "-"}, odd);
+  EXPECT_THAT(reported.out, HasSubstr("subject      CN=\\1B[2Jevil \\xc2\\x9b\n"));
+  EXPECT_THAT(reported.out, HasSubstr("names        \\x1b[2J\\xffa\n"));
   const Outcome as_json = Inspect({.path = "-", .output = "json"}, odd);
   EXPECT_EQ(nlohmann::json::parse(as_json.out)["certificates"][0]["dnsNames"][0],
             "\x1b[2J\xef\xbf\xbd"

@@ -117,9 +117,9 @@ TEST_F(DeployCommand, ExitCodes) {
 
 // The flag of mindcluster-deploy's tool.
 TEST(DeployFlags, ConfigIsMindgateYaml) {
-  const CliResult told = Cli({"deploy", "--config", "isvc-config.yaml"});
-  EXPECT_EQ(told.code, kExitUnusable);
-  EXPECT_EQ(told.err,
+  const CliResult reported = Cli({"deploy", "--config", "isvc-config.yaml"});
+  EXPECT_EQ(reported.code, kExitUnusable);
+  EXPECT_EQ(reported.err,
             "error: no configuration\nhint: --config is mindgate.yaml; name the file of the "
             "application with -f or -c\n");
 }

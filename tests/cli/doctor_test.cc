@@ -56,10 +56,10 @@ TEST_F(DoctorTest, FindsTheReleaseWhateverItIsCalled) {
 TEST_F(DoctorTest, OfSeveralReleasesOneMustBeChosen) {
   Install("gates", "prod-mindgate", "prod");
   Install("canary", "canary-mindgate", "canary");
-  const auto told = Run({});
-  EXPECT_EQ(told.code, 2);
-  EXPECT_EQ(told.out, "");
-  EXPECT_EQ(told.err,
+  const auto reported = Run({});
+  EXPECT_EQ(reported.code, 2);
+  EXPECT_EQ(reported.out, "");
+  EXPECT_EQ(reported.err,
             "error: found several installations: canary-mindgate in namespace canary, "
             "prod-mindgate in namespace gates\n"
             "hint: choose one: -n NAMESPACE, or -l app.kubernetes.io/instance=RELEASE\n");
@@ -77,9 +77,9 @@ TEST_F(DoctorTest, WarningsOfTheApiServerAreNotPrinted) {
   answer.body = R"({"kind": "ConfigMap", "apiVersion": "v1"})";
   answer.headers = {{"Warning", "299 - \"MG035 scaling-rule-readable: not valid JSON\""}};
   server.AnswerNext(1, {.method = "POST", .target_part = "/configmaps"}, answer);
-  const auto told = Run({});
-  EXPECT_EQ(told.err, "");
-  EXPECT_THAT(told.out, HasSubstr("an invalid object passed the validating webhook"));
+  const auto reported = Run({});
+  EXPECT_EQ(reported.err, "");
+  EXPECT_THAT(reported.out, HasSubstr("an invalid object passed the validating webhook"));
 }
 
 // The chart puts files of policies beside mindgate.yaml; those of ConfigMaps are one set with them.

@@ -99,9 +99,9 @@ TEST(ExplainFault, SaysOfEveryCodeWhatTheFilesSay) {
   EXPECT_EQ(want.size(), 802u + 30u + 59u + 30u);
   std::vector<std::string> line = {"explain", "-o", "json"};
   for (const auto& [code, of_files] : want) line.insert(line.end(), {"--fault", code});
-  const CliResult told = Cli(line);
-  ASSERT_EQ(told.code, 0) << told.err;
-  const Json faults = Json::parse(told.out)["faults"];
+  const CliResult reported = Cli(line);
+  ASSERT_EQ(reported.code, 0) << reported.err;
+  const Json faults = Json::parse(reported.out)["faults"];
   ASSERT_EQ(faults.size(), want.size());
   for (const Json& fault : faults) {
     const std::string code = fault["code"];
@@ -143,8 +143,8 @@ TEST(ExplainFault, SaysWhatEachLevelLeadsTo) {
       {"020001001", "SeparateNPU", "use the chip are faulty", "do not get the chip", 5, 1},
   };
   for (const auto& each : cases) {
-    const CliResult told = Cli({"explain", "--fault", each.code, "-o", "json"});
-    const Json fault = Json::parse(told.out)["faults"][0];
+    const CliResult reported = Cli({"explain", "--fault", each.code, "-o", "json"});
+    const Json fault = Json::parse(reported.out)["faults"][0];
     EXPECT_EQ(fault["level"], each.level) << each.code;
     EXPECT_THAT(fault["pods"].get<std::string>(), HasSubstr(each.pods)) << each.code;
     EXPECT_THAT(fault["newPods"].get<std::string>(), HasSubstr(each.new_pods)) << each.code;

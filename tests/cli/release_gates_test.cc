@@ -50,9 +50,9 @@ TEST_F(ReleaseGates, OfOursAndOfNobodyElse) {
             "pod/both in namespace serving would be released\n"
             "pod/ours in namespace serving would be released\n");
   EXPECT_EQ(GatesOf("ours").size(), 1U);
-  const auto told = Run({"-n", "serving", "--all", "--yes"});
-  EXPECT_EQ(told.code, 0) << told.err;
-  EXPECT_EQ(told.out,
+  const auto reported = Run({"-n", "serving", "--all", "--yes"});
+  EXPECT_EQ(reported.code, 0) << reported.err;
+  EXPECT_EQ(reported.out,
             "pod/both in namespace serving released\npod/ours in namespace serving released\n");
   EXPECT_EQ(GatesOf("ours"), Json::array());
   EXPECT_EQ(GatesOf("both"), Json({{{"name", "example.com/quota"}}}));
@@ -84,10 +84,10 @@ TEST_F(ReleaseGates, NothingIsOpenedUnlessSomethingSaysWhich) {
        "arguments\n"},
   };
   for (const Case& c : cases) {
-    const auto told = Run(c.arguments);
-    EXPECT_EQ(told.code, 2);
-    EXPECT_EQ(told.out, "");
-    EXPECT_EQ(told.err, c.err);
+    const auto reported = Run(c.arguments);
+    EXPECT_EQ(reported.code, 2);
+    EXPECT_EQ(reported.out, "");
+    EXPECT_EQ(reported.err, c.err);
   }
   EXPECT_EQ(server.Count({.method = "PATCH"}), 0U);
 }
@@ -159,18 +159,18 @@ TEST_F(ReleaseGates, ATerminalIsAsked) {
 TEST_F(ReleaseGates, OneThatStaysIsAFailure) {
   PutPod("p0", "Pending", {kOurs});
   server.Forbid("patch", "pods");
-  const auto told = Run({"-A", "--all", "--yes"});
-  EXPECT_EQ(told.code, 1);
-  EXPECT_EQ(told.out, "");
-  EXPECT_NE(told.err.find("p0"), std::string::npos) << told.err;
+  const auto reported = Run({"-A", "--all", "--yes"});
+  EXPECT_EQ(reported.code, 1);
+  EXPECT_EQ(reported.out, "");
+  EXPECT_NE(reported.err.find("p0"), std::string::npos) << reported.err;
 }
 
 TEST_F(ReleaseGates, WhatMayNotBeListedIsAnError) {
   server.Forbid("list", "pods");
-  const auto told = Run({"-A", "--all", "--yes"});
-  EXPECT_EQ(told.code, 2);
-  EXPECT_EQ(told.out, "");
-  EXPECT_NE(told.err.find("pods"), std::string::npos) << told.err;
+  const auto reported = Run({"-A", "--all", "--yes"});
+  EXPECT_EQ(reported.code, 2);
+  EXPECT_EQ(reported.out, "");
+  EXPECT_NE(reported.err.find("pods"), std::string::npos) << reported.err;
 }
 
 }  // namespace

@@ -52,9 +52,9 @@ TEST_F(ReleaseNodes, OfOursAndOfNobodyElse) {
   EXPECT_EQ(Run({"--all", "--dry-run"}).out,
             "node/a1 would be released\nnode/a2 would be released\n");
   EXPECT_EQ(server.Count(kNodePatches), 0U);
-  const auto told = Run({"--all", "--yes"});
-  EXPECT_EQ(told.code, 0) << told.err;
-  EXPECT_EQ(told.out, "node/a1 released\nnode/a2 released\n");
+  const auto reported = Run({"--all", "--yes"});
+  EXPECT_EQ(reported.code, 0) << reported.err;
+  EXPECT_EQ(reported.out, "node/a1 released\nnode/a2 released\n");
   EXPECT_EQ(SpecOf("a1"), Json({{"podCIDR", "10.0.0.0/24"}, {"taints", Json::array()}}));
   EXPECT_EQ(TaintsOf("a2"), Json({kForeignTaint, kOtherEffect}));
   EXPECT_EQ(TaintsOf("b1"), Json({kForeignTaint, kOtherEffect}));
@@ -79,10 +79,10 @@ TEST_F(ReleaseNodes, NothingIsRemovedUnlessSomethingSaysWhich) {
        "skip the question, or --dry-run to list the nodes\n"},
   };
   for (const Case& c : cases) {
-    const auto told = Run(c.arguments);
-    EXPECT_EQ(told.code, 2);
-    EXPECT_EQ(told.out, "");
-    EXPECT_EQ(told.err, c.err);
+    const auto reported = Run(c.arguments);
+    EXPECT_EQ(reported.code, 2);
+    EXPECT_EQ(reported.out, "");
+    EXPECT_EQ(reported.err, c.err);
   }
   EXPECT_EQ(TaintsOf("a1"), Json({kOurTaint}));
 }
@@ -91,10 +91,10 @@ TEST_F(ReleaseNodes, NamesAndSelectorsChooseNodes) {
   for (const char* name : {"a1", "a2", "b1"}) PutNode(name, {kOurTaint});
   PutNode("b2", {kForeignTaint});
   EXPECT_EQ(Run({"-l", "rack=a", "--dry-run", "-o", "name"}).out, "node/a1\nnode/a2\n");
-  const auto told = Run({"a1", "b2", "c1", "--yes"});
-  EXPECT_EQ(told.code, 1);
-  EXPECT_EQ(told.out, "node/a1 released\n");
-  EXPECT_EQ(told.err,
+  const auto reported = Run({"a1", "b2", "c1", "--yes"});
+  EXPECT_EQ(reported.code, 1);
+  EXPECT_EQ(reported.out, "node/a1 released\n");
+  EXPECT_EQ(reported.err,
             "error: node \"b2\" has no taint of mindgate\nerror: node \"c1\" does not exist\n");
   EXPECT_EQ(TaintsOf("a2"), Json({kOurTaint}));
 }
@@ -154,11 +154,11 @@ TEST_F(ReleaseNodes, WhatChangesMeanwhileIsReadAgain) {
     SCOPED_TRACE(c.name);
     PutNode("a1", {kOurTaint});
     const auto gate = server.Hold(kNodePatches);
-    auto told = std::async(std::launch::async, [&] { return Run({"--all", "--yes"}); });
+    auto reported = std::async(std::launch::async, [&] { return Run({"--all", "--yes"}); });
     ASSERT_TRUE(gate->WaitUntilHeld());
     PutNode("a1", c.meanwhile);
     gate->Release();
-    const auto result = told.get();
+    const auto result = reported.get();
     EXPECT_EQ(result.code, 0) << result.err;
     EXPECT_EQ(result.out, c.out);
     EXPECT_EQ(TaintsOf("a1"), c.want);
@@ -173,10 +173,10 @@ TEST_F(ReleaseNodes, OneThatStaysIsAFailure) {
                          {"reason", "Conflict"},
                          {"message", "the node \"a1\" has been modified"}};
   server.AnswerNext(100, kNodePatches, {.status = 409, .body = conflict.dump()});
-  const auto told = Run({"a1", "--yes", "-o", "json"});
-  EXPECT_EQ(told.code, 1);
-  EXPECT_NE(told.err.find("has been modified"), std::string::npos) << told.err;
-  EXPECT_EQ(Json::parse(told.out)["nodes"][0]["outcome"], "failed");
+  const auto reported = Run({"a1", "--yes", "-o", "json"});
+  EXPECT_EQ(reported.code, 1);
+  EXPECT_NE(reported.err.find("has been modified"), std::string::npos) << reported.err;
+  EXPECT_EQ(Json::parse(reported.out)["nodes"][0]["outcome"], "failed");
   EXPECT_EQ(server.Count(kNodePatches), 5U);
 }
 
@@ -185,10 +185,10 @@ TEST_F(ReleaseNodes, WhatMayNotBeListedOrChangedIsAnError) {
   server.Forbid("patch", "nodes");
   EXPECT_EQ(Run({"--all", "--yes"}).code, 1);
   server.Forbid("list", "nodes");
-  const auto told = Run({"--all", "--yes"});
-  EXPECT_EQ(told.code, 2);
-  EXPECT_EQ(told.out, "");
-  EXPECT_NE(told.err.find("nodes"), std::string::npos) << told.err;
+  const auto reported = Run({"--all", "--yes"});
+  EXPECT_EQ(reported.code, 2);
+  EXPECT_EQ(reported.out, "");
+  EXPECT_NE(reported.err.find("nodes"), std::string::npos) << reported.err;
 }
 
 }  // namespace

@@ -125,24 +125,24 @@ TEST_F(SecureServer, FlagsWinOverTheKubeconfig) {
   };
   for (const Case& c : cases) {
     SCOPED_TRACE(c.what);
-    const auto told = Run(c.arguments);
-    EXPECT_THAT(told.err, Not(HasSubstr("s3cret")));
+    const auto reported = Run(c.arguments);
+    EXPECT_THAT(reported.err, Not(HasSubstr("s3cret")));
     if (c.fault == nullptr) {
-      EXPECT_EQ(told.code, 0);
-      EXPECT_EQ(told.err, "");
-      EXPECT_EQ(told.out, "no pods have a gate of mindgate\n");
+      EXPECT_EQ(reported.code, 0);
+      EXPECT_EQ(reported.err, "");
+      EXPECT_EQ(reported.out, "no pods have a gate of mindgate\n");
     } else {
-      EXPECT_EQ(told.code, 2);
-      EXPECT_THAT(told.err, HasSubstr(c.fault));
+      EXPECT_EQ(reported.code, 2);
+      EXPECT_THAT(reported.err, HasSubstr(c.fault));
     }
   }
 }
 
 TEST(Connection, ActsInTheNameOfOthers) {
   FakeApiServer server;
-  const auto told = Cli({"release-gates", "--all", "--dry-run", "-s", server.url(), "--as", "dev",
-                         "--as-uid", "7", "--as-group", "team"});
-  EXPECT_EQ(told.code, 0) << told.err;
+  const auto reported = Cli({"release-gates", "--all", "--dry-run", "-s", server.url(), "--as",
+                             "dev", "--as-uid", "7", "--as-group", "team"});
+  EXPECT_EQ(reported.code, 0) << reported.err;
   const auto requests = server.Requests();
   ASSERT_FALSE(requests.empty());
   for (const auto& request : requests) {
@@ -183,20 +183,20 @@ TEST(Connection, WarningsOfTheServerAreSaidOnce) {
                     {"Warning", "299 - \"v1 \\\"pods\\\" goes away\""},
                     {"Warning", "299 - \"red\x1b[31m\""}};
   server.AnswerNext(1, {.target_part = "/pods"}, answer);
-  const auto told = Cli({"release-gates", "--all", "--dry-run", "-s", server.url()});
-  EXPECT_EQ(told.code, 0);
-  EXPECT_EQ(told.out, "no pods have a gate of mindgate\n");
-  EXPECT_EQ(told.err, "Warning: v1 \"pods\" goes away\nWarning: red\\x1b[31m\n");
+  const auto reported = Cli({"release-gates", "--all", "--dry-run", "-s", server.url()});
+  EXPECT_EQ(reported.code, 0);
+  EXPECT_EQ(reported.out, "no pods have a gate of mindgate\n");
+  EXPECT_EQ(reported.err, "Warning: v1 \"pods\" goes away\nWarning: red\\x1b[31m\n");
 }
 
 TEST(Connection, RequestTimeoutEndsACall) {
   FakeApiServer server;
   const auto gate = server.Hold({.target_part = "/pods"});
-  const auto told =
+  const auto reported =
       Cli({"release-gates", "--all", "--dry-run", "-s", server.url(), "--request-timeout", "50ms"});
   gate->Release();
-  EXPECT_EQ(told.code, 2);
-  EXPECT_THAT(told.err, HasSubstr("no answer within 50 ms"));
+  EXPECT_EQ(reported.code, 2);
+  EXPECT_THAT(reported.err, HasSubstr("no answer within 50 ms"));
 }
 
 TEST(Connection, TimesAsKubectlWritesThem) {

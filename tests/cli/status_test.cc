@@ -151,10 +151,10 @@ TEST_F(StatusTest, ATableOfServices) {
   PutPod("p0", "g0", false, "Running");
   PutPod("p1", "g0", true, "Pending");
   PutPod("d0", "g1", false, "Pending");
-  const auto told = Run({"-A"});
-  EXPECT_EQ(told.code, 0) << told.err;
+  const auto reported = Run({"-A"});
+  EXPECT_EQ(reported.code, 0) << reported.err;
   EXPECT_EQ(
-      told.out.substr(told.out.find("\n\n") + 2),
+      reported.out.substr(reported.out.find("\n\n") + 2),
       "NAMESPACE   SERVICE   RULE   SHAPE       GROUP   WANTED   RUNNING   STARTING   WAITING   "
       "WHY\n"
       "serving     chat      rule   none of 2   g0      1        1         0          1         "
@@ -206,8 +206,8 @@ TEST_F(StatusTest, JsonForMachines) {
   PutRule();
   for (const char* name : {"p0", "p1"}) PutPod(name, "g0", false, "Running");
   PutPod("d0", "g1", false, "Running");
-  const auto told = Run({"-n", "serving", "-o", "json"});
-  EXPECT_EQ(told.code, 0) << told.err;
+  const auto reported = Run({"-n", "serving", "-o", "json"});
+  EXPECT_EQ(reported.code, 0) << reported.err;
   Json want =
       Json::parse(R"({"watcher": {"mode": "enforce", "leader": {"identity": "gate-watcher-0_1"}},
     "enforced": true, "services": [{
@@ -218,7 +218,7 @@ TEST_F(StatusTest, JsonForMachines) {
                   {"instance": "Pod/p0", "group": "g0", "verdict": "keep", "reason": "it runs"},
                   {"instance": "Pod/p1", "group": "g0", "verdict": "keep", "reason": "it runs"}]}]})");
   want["watcher"]["leader"]["since"] = FormatTime(now - std::chrono::seconds(90));
-  EXPECT_EQ(Json::parse(told.out), want);
+  EXPECT_EQ(Json::parse(reported.out), want);
   EXPECT_EQ(Run({"-n", "serving", "-o", "jsonpath={.enforced} {.watcher.mode}"}).out,
             "true enforce");
 }
@@ -246,10 +246,10 @@ TEST_F(StatusTest, NothingIsThere) {
 
 TEST_F(StatusTest, WhatMayNotBeReadIsAnError) {
   server.Forbid("list", "pods");
-  const auto told = Run({"-A"});
-  EXPECT_EQ(told.code, 2);
-  EXPECT_EQ(told.out, "");
-  EXPECT_NE(told.err.find("pods cannot be read: "), std::string::npos) << told.err;
+  const auto reported = Run({"-A"});
+  EXPECT_EQ(reported.code, 2);
+  EXPECT_EQ(reported.out, "");
+  EXPECT_NE(reported.err.find("pods cannot be read: "), std::string::npos) << reported.err;
 }
 
 TEST(Status, AgesAsKubectlWritesThem) {

@@ -113,12 +113,12 @@ std::string Raw(std::string_view text) {
 }
 
 void ExpectSafe(const std::vector<std::string>& arguments, const std::string& in = "") {
-  const auto told = Cli(arguments, in);
+  const auto reported = Cli(arguments, in);
   std::string line;
   for (const std::string& argument : arguments) line += " " + argument;
-  EXPECT_EQ(Raw(told.out), "") << line;
-  EXPECT_EQ(Raw(told.err), "") << line;
-  EXPECT_LT(told.out.size() + told.err.size(), 16U << 20) << line;
+  EXPECT_EQ(Raw(reported.out), "") << line;
+  EXPECT_EQ(Raw(reported.err), "") << line;
+  EXPECT_LT(reported.out.size() + reported.err.size(), 16U << 20) << line;
 }
 
 // The text leaves of a tree, but for those that say what it is.
@@ -177,10 +177,10 @@ TEST(TerminalText, TheYamlOfApplyStaysWhatItIs) {
   for (size_t i = 0; i < kHostile.size(); ++i) {
     pod["metadata"]["annotations"]["note" + std::to_string(i)] = kHostile[i] + " \xE4\xB8\xAD";
   }
-  const auto told = Cli({"apply", "-f", "-", "-o", "yaml"}, pod.dump());
-  ASSERT_EQ(told.code, 0) << told.err;
-  const auto read = json::DecodeCoreYaml(told.out);
-  ASSERT_TRUE(read) << told.out;
+  const auto reported = Cli({"apply", "-f", "-", "-o", "yaml"}, pod.dump());
+  ASSERT_EQ(reported.code, 0) << reported.err;
+  const auto read = json::DecodeCoreYaml(reported.out);
+  ASSERT_TRUE(read) << reported.out;
   EXPECT_EQ(read->front().value, pod);
 }
 

@@ -35,28 +35,29 @@ auto WhatIf(std::vector<std::string> arguments) {
 
 TEST(WhatIf, TellsInTextJsonAndHtml) {
   for (const char* format : {"text", "json", "html"}) {
-    const auto told =
+    const auto reported =
         WhatIf({"--node", "npu-4", "--card", "npu-0/0", "--card", "npu-0/5", "-o", format});
-    EXPECT_EQ(told.code, 1);
-    EXPECT_EQ(told.err, "");
-    ExpectGolden(std::string("tests/cli/what_if/faults.") + format, told.out);
+    EXPECT_EQ(reported.code, 1);
+    EXPECT_EQ(reported.err, "");
+    ExpectGolden(std::string("tests/cli/what_if/faults.") + format, reported.out);
   }
   for (const char* format : {"text", "html"}) {
     Workspace folder;
     folder.Write("chat.yaml", ReadSource("examples/manifests/chat.yaml"));
-    const auto told = WhatIf({"--manifest", "chat.yaml", "--drain", "pool=green", "-o", format});
-    EXPECT_EQ(told.code, 1);
-    EXPECT_EQ(told.err, "");
-    ExpectGolden(std::string("tests/cli/what_if/manifest.") + format, told.out);
+    const auto reported =
+        WhatIf({"--manifest", "chat.yaml", "--drain", "pool=green", "-o", format});
+    EXPECT_EQ(reported.code, 1);
+    EXPECT_EQ(reported.err, "");
+    ExpectGolden(std::string("tests/cli/what_if/manifest.") + format, reported.out);
   }
 }
 
 TEST(WhatIf, RanksEachLoss) {
   for (const char* format : {"text", "wide", "json", "html"}) {
-    const auto told = WhatIf({"--each-node", "-o", format});
-    EXPECT_EQ(told.code, 1);
-    EXPECT_EQ(told.err, "");
-    ExpectGolden(std::string("tests/cli/what_if/each_node.") + format, told.out);
+    const auto reported = WhatIf({"--each-node", "-o", format});
+    EXPECT_EQ(reported.code, 1);
+    EXPECT_EQ(reported.err, "");
+    ExpectGolden(std::string("tests/cli/what_if/each_node.") + format, reported.out);
   }
   ExpectGolden("tests/cli/what_if/each_card.text", WhatIf({"--each-card"}).out);
   ExpectGolden("tests/cli/what_if/each_pool.text", WhatIf({"--each", "pool"}).out);
@@ -67,10 +68,10 @@ TEST(WhatIf, RanksEachLossBesideWhatElseIsSupposed) {
   Workspace folder;
   folder.Write("chat.yaml", ReadSource("examples/manifests/chat.yaml"));
   for (const char* format : {"text", "json"}) {
-    const auto told =
+    const auto reported =
         WhatIf({"--each-node", "--card", "npu-2/0", "--drain", "npu-1", "-o", format});
-    EXPECT_EQ(told.err, "");
-    ExpectGolden(std::string("tests/cli/what_if/each_beside.") + format, told.out);
+    EXPECT_EQ(reported.err, "");
+    ExpectGolden(std::string("tests/cli/what_if/each_beside.") + format, reported.out);
   }
   const auto with_manifest = WhatIf({"--each-node", "--manifest", "chat.yaml"});
   EXPECT_EQ(with_manifest.err,
@@ -155,21 +156,21 @@ TEST(WhatIf, EscapesWhatItShowsAsHtml) {
   const Workspace folder;
   folder.Write("s.json", R"({"kind": "Snapshot", "version": 1, "taken": "2026-03-02T12:00:00Z")" +
                              lists + "}");
-  const auto told = Cli({"what-if", "--card", "n0/0", "--snapshot", "s.json", "-o", "html"});
-  EXPECT_EQ(told.code, 1) << told.err;
-  EXPECT_THAT(told.out, Not(HasSubstr("<script>")));
-  EXPECT_THAT(told.out, HasSubstr("&lt;script&gt;"));
+  const auto reported = Cli({"what-if", "--card", "n0/0", "--snapshot", "s.json", "-o", "html"});
+  EXPECT_EQ(reported.code, 1) << reported.err;
+  EXPECT_THAT(reported.out, Not(HasSubstr("<script>")));
+  EXPECT_THAT(reported.out, HasSubstr("&lt;script&gt;"));
 }
 
 // --- bad input -----------------------------------------------------------------------------------
 
 TEST(WhatIf, SaysAllThatIsWrongWithTheQuestion) {
-  const auto told =
+  const auto reported =
       WhatIf({"--node", "npu-9", "--card", "npu-0/8", "--fault", "80E1800@npu-0/1", "--fault",
               "80E18005@npu-0", "--drain", "pool=red", "--drain", "a in b"});
-  EXPECT_EQ(told.code, 2);
-  EXPECT_EQ(told.out, "");
-  EXPECT_EQ(told.err,
+  EXPECT_EQ(reported.code, 2);
+  EXPECT_EQ(reported.out, "");
+  EXPECT_EQ(reported.err,
             R"(error: --node npu-9: the cluster has no node "npu-9"
 hint: did you mean "npu-0"?
 error: --card npu-0/8: npu-0 has no card "8"
@@ -186,9 +187,9 @@ hint: write names of nodes, as in npu-3,npu-4, or a label selector of them, as i
 }
 
 TEST(WhatIf, NeedsAQuestion) {
-  const auto told = WhatIf({});
-  EXPECT_EQ(told.code, 2);
-  EXPECT_EQ(told.err,
+  const auto reported = WhatIf({});
+  EXPECT_EQ(reported.code, 2);
+  EXPECT_EQ(reported.err,
             "error: there is no scenario\n"
             "hint: specify --node, --card, --fault, --drain, --manifest or --each-node\n");
 }
@@ -206,10 +207,10 @@ TEST(WhatIf, SupposesEachLossAlone) {
        "hint: `kubectl get nodes --show-labels` shows the labels of all nodes\n"},
   };
   for (const auto& each : cases) {
-    const auto told = WhatIf(each.arguments);
-    EXPECT_EQ(told.code, 2);
-    EXPECT_EQ(told.out, "");
-    EXPECT_EQ(told.err, each.want);
+    const auto reported = WhatIf(each.arguments);
+    EXPECT_EQ(reported.code, 2);
+    EXPECT_EQ(reported.out, "");
+    EXPECT_EQ(reported.err, each.want);
   }
 }
 
@@ -231,11 +232,11 @@ TEST(WhatIf, SaysWhatIsWrongWithASnapshot) {
 TEST(WhatIf, RefusesAManifestThatAdmissionDenies) {
   const Workspace folder;
   folder.Write("bad.yaml", ::mindgate::testing::kMisspeltPod);
-  const auto told = WhatIf({"--manifest", "bad.yaml"});
-  EXPECT_EQ(told.code, 2);
-  EXPECT_EQ(told.out, "");
-  EXPECT_THAT(told.err, HasSubstr("bad.yaml"));
-  EXPECT_THAT(told.err, HasSubstr("error: the manifest would not be admitted"));
+  const auto reported = WhatIf({"--manifest", "bad.yaml"});
+  EXPECT_EQ(reported.code, 2);
+  EXPECT_EQ(reported.out, "");
+  EXPECT_THAT(reported.err, HasSubstr("bad.yaml"));
+  EXPECT_THAT(reported.err, HasSubstr("error: the manifest would not be admitted"));
   EXPECT_EQ(WhatIf({"--manifest", "none.yaml"}).code, 2);
 }
 
@@ -280,17 +281,18 @@ TEST_F(WhatIfOnACluster, SaysWhatItMayNotRead) {
   for (const char* command : {"snapshot", "what-if"}) {
     std::vector<std::string> arguments = {command, "--server", server.url()};
     if (std::string(command) == "what-if") arguments.insert(arguments.end(), {"--node", "n0"});
-    const auto told = Cli(arguments);
-    EXPECT_EQ(told.code, 2);
-    EXPECT_TRUE(told.err.starts_with("error: the cluster cannot be read: ")) << told.err;
-    EXPECT_THAT(told.err, HasSubstr("hint: it takes the rights to list ConfigMaps in mindx-dl"));
+    const auto reported = Cli(arguments);
+    EXPECT_EQ(reported.code, 2);
+    EXPECT_TRUE(reported.err.starts_with("error: the cluster cannot be read: ")) << reported.err;
+    EXPECT_THAT(reported.err,
+                HasSubstr("hint: it takes the rights to list ConfigMaps in mindx-dl"));
   }
 }
 
 TEST_F(WhatIfOnACluster, SaysThatAFileCannotBeWritten) {
-  const auto told = Cli({"snapshot", "-o", "/none/s.json", "--server", server.url()});
-  EXPECT_EQ(told.code, 1);
-  EXPECT_TRUE(told.err.starts_with("error: snapshot /none/s.json: ")) << told.err;
+  const auto reported = Cli({"snapshot", "-o", "/none/s.json", "--server", server.url()});
+  EXPECT_EQ(reported.code, 1);
+  EXPECT_TRUE(reported.err.starts_with("error: snapshot /none/s.json: ")) << reported.err;
 }
 
 }  // namespace

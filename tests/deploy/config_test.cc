@@ -20,7 +20,7 @@ using ::mindgate::testing::ReadSource;
 using ::mindgate::testing::With;
 
 // What a user reads: faults, or the warnings of what is accepted.
-std::string Told(std::string_view text, std::string_view fallback = {}) {
+std::string Reported(std::string_view text, std::string_view fallback = {}) {
   const auto read = ReadConfiguration(text, fallback);
   if (!read) return json::Render(read.error(), "app.yaml", text);
   return "accepted as " + std::string(FrameworkName(read->application.framework())) + "\n" +
@@ -172,17 +172,17 @@ TEST(ReadConfiguration, TellsWhatIsWrong) {
       {"a variable that nobody knows", std::string(kAibrixConfig), "OME"},
       {"framework by its block", std::string(kMindieConfig)},
   };
-  std::string told;
+  std::string reported;
   for (const ConfigCase& c : cases)
-    told += "=== " + c.name + "\n" + Told(c.text, c.fallback) + "\n";
-  ExpectGolden("tests/golden/deploy/config.txt", told);
+    reported += "=== " + c.name + "\n" + Reported(c.text, c.fallback) + "\n";
+  ExpectGolden("tests/golden/deploy/config.txt", reported);
 }
 
 TEST(ReadConfiguration, AcceptsTheSamplesOfMindclusterDeploy) {
-  EXPECT_EQ(Told(ReadSource("tests/fixtures/deploy/isvc-config.yaml")), "accepted as ome\n");
-  EXPECT_EQ(Told(ReadSource("tests/fixtures/deploy/stormservice-config.yaml")),
+  EXPECT_EQ(Reported(ReadSource("tests/fixtures/deploy/isvc-config.yaml")), "accepted as ome\n");
+  EXPECT_EQ(Reported(ReadSource("tests/fixtures/deploy/stormservice-config.yaml")),
             "accepted as aibrix\n");
-  EXPECT_EQ(Told(ReadSource("tests/fixtures/deploy/stormservice-config-2026.yaml")),
+  EXPECT_EQ(Reported(ReadSource("tests/fixtures/deploy/stormservice-config-2026.yaml")),
             "accepted as aibrix\n");
 }
 

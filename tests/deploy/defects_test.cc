@@ -29,12 +29,12 @@ std::string FirstOf(const json::Issues& issues) {
   return std::to_string(issue.at.line) + ": " + issue.message;
 }
 
-std::string ToldOf(std::string_view text) {
+std::string ReportedOf(std::string_view text) {
   const auto read = ReadConfiguration(text);
   if (!read) return FirstOf(read.error());
   if (!read->warnings.empty()) return FirstOf(read->warnings);
   const CheckedApplication checked = Check(*read, Render(read->application), {}, {}, Time());
-  if (!checked.overrides.empty()) return FirstOf(checked.overrides);
+  if (!checked.override_warnings.empty()) return FirstOf(checked.override_warnings);
   for (const CheckFinding& finding : checked.findings) {
     if (finding.finding.mode == schemas::Mode::kAudit) continue;
     const json::Issue issue = IssueOf(finding, checked);
@@ -46,7 +46,7 @@ std::string ToldOf(std::string_view text) {
 struct DefectRow {
   std::string defect;
   std::string text;
-  std::string told;
+  std::string reported;
 };
 
 TEST(Defects, WhatIsTold) {
@@ -121,7 +121,7 @@ TEST(Defects, WhatIsTold) {
       {"D42: on is a word",
        With(kOmeConfig, decoder, decoder + "    labels: {pod-rescheduling: on}\n"), ""},
   };
-  for (const DefectRow& row : rows) EXPECT_EQ(ToldOf(row.text), row.told) << row.defect;
+  for (const DefectRow& row : rows) EXPECT_EQ(ReportedOf(row.text), row.reported) << row.defect;
 }
 
 // The value at a path of the object of a kind; null when there is none.

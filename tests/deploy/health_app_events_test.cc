@@ -31,13 +31,13 @@ struct AppEventsTest : ClusterTest {
     if (owner.is_object()) object["metadata"]["ownerReferences"] = {owner};
     server.Put(resource, object);
   }
-  std::vector<std::string> Told() {
+  std::vector<std::string> Reported() {
     const auto health = Value(LookAtHealth(client, "llm", "chat", {}));
-    std::vector<std::string> told;
+    std::vector<std::string> reported;
     for (const EventState& event : health->events) {
-      told.push_back(event.about + ": " + event.message);
+      reported.push_back(event.about + ": " + event.message);
     }
-    return told;
+    return reported;
   }
 };
 
@@ -65,11 +65,11 @@ TEST_F(AppEventsTest, WhatControllersMadeInBetweenIsToldOf) {
   PutEvent("05", "PodGroup", "podgroup-3", "named by a pod");
   PutEvent("06", "Pod", "chat-engine-5d-x", "an instance is let in", "mindgate.io/watcher");
   PutEvent("07", "Pod", "chat-2-engine", "of others");
-  EXPECT_THAT(Told(), ElementsAre("ReplicaSet chat-engine-5d: exceeded quota",
-                                  "LeaderWorkerSet chat-decoder: groups",
-                                  "PodGroup podgroup-1: 2/3 tasks in gang unschedulable",
-                                  "PodGroup podgroup-3: named by a pod",
-                                  "Pod chat-engine-5d-x: an instance is let in"));
+  EXPECT_THAT(Reported(), ElementsAre("ReplicaSet chat-engine-5d: exceeded quota",
+                                      "LeaderWorkerSet chat-decoder: groups",
+                                      "PodGroup podgroup-1: 2/3 tasks in gang unschedulable",
+                                      "PodGroup podgroup-3: named by a pod",
+                                      "Pod chat-engine-5d-x: an instance is let in"));
 }
 
 TEST_F(AppEventsTest, DecisionsAreNotDisplaced) {
@@ -78,10 +78,10 @@ TEST_F(AppEventsTest, DecisionsAreNotDisplaced) {
   for (int i = 10; i < 40; ++i) {
     PutEvent(std::to_string(i), "InferenceService", "chat", std::to_string(i));
   }
-  const auto told = Told();
-  EXPECT_THAT(told, SizeIs(11u));
-  EXPECT_EQ(told.front(), "InferenceService chat: decided");
-  EXPECT_EQ(told.back(), "InferenceService chat: 39");
+  const auto reported = Reported();
+  EXPECT_THAT(reported, SizeIs(11u));
+  EXPECT_EQ(reported.front(), "InferenceService chat: decided");
+  EXPECT_EQ(reported.back(), "InferenceService chat: 39");
 }
 
 }  // namespace

@@ -125,7 +125,7 @@ std::string CompareFile(const std::string& name) {
   if (!read) return out + IssueLines(read.error(), "refused");
   out += IssueLines(read->warnings, "warning");
   const CheckedApplication checked = Check(*read, Render(read->application), {}, {}, Time());
-  out += IssueLines(checked.overrides, "warning");
+  out += IssueLines(checked.override_warnings, "warning");
   std::vector<Json> objects;
   for (const RenderedObject& each : checked.objects) objects.push_back(each.object);
   for (const CheckFinding& each : checked.findings) {

@@ -18,7 +18,7 @@ struct PreflightTest : ClusterTest {
   Preflight Ahead(std::string_view text) {
     const Configuration configuration = Read(text);
     return Value(
-        LookAhead(client, configuration.application, Render(configuration.application), {}));
+        RunPreflight(client, configuration.application, Render(configuration.application), {}));
   }
   std::vector<std::string> Texts(const std::vector<Problem>& blockers) {
     std::vector<std::string> texts;
@@ -73,7 +73,7 @@ TEST_F(PreflightTest, ANamespaceThatIsBeingDeleted) {
   server.Put(kube::resources::kNamespaces, ns);
   const Configuration configuration = Read(kAibrixConfig);
   const Preflight found =
-      Value(LookAhead(client, configuration.application, Render(configuration.application), {}));
+      Value(RunPreflight(client, configuration.application, Render(configuration.application), {}));
   ASSERT_EQ(found.blockers.size(), 1u);
   EXPECT_EQ(found.blockers[0].what, "namespace llm is being deleted: nothing can be created in it");
 }
@@ -93,8 +93,8 @@ TEST_F(PreflightTest, KindsThatTheClusterDoesNotServe) {
   auto wire = kube::MakeTransport(AccessTo(empty.url()), "mindgate/test");
   kube::Client elsewhere{*wire, sleeper, {.retries = 0}};
   const Configuration configuration = Read(kAibrixConfig);
-  const Preflight found =
-      Value(LookAhead(elsewhere, configuration.application, Render(configuration.application), {}));
+  const Preflight found = Value(
+      RunPreflight(elsewhere, configuration.application, Render(configuration.application), {}));
   EXPECT_EQ(
       Texts(found.blockers)[0],
       "the cluster does not serve StormService (orchestration.aibrix.ai/v1alpha1): applications of "

@@ -97,7 +97,7 @@ std::string FindingsOf(std::string_view text, const schemas::Config& config = {}
   const auto read = ReadConfiguration(text);
   if (!read) return json::Render(read.error(), "app.yaml", text);
   const CheckedApplication checked = Check(*read, Render(read->application), config, {}, Time());
-  json::Issues issues = checked.overrides;
+  json::Issues issues = checked.override_warnings;
   for (const CheckFinding& finding : checked.findings) {
     if (finding.finding.mode == schemas::Mode::kAudit) continue;
     issues.Add(IssueOf(finding, checked));
@@ -187,13 +187,13 @@ TEST(Check, WhatIsDeniedIsToldWhereItWasWritten) {
 }
 
 TEST(Check, TheSamplesOfMindclusterDeployWithWhatIsWrongInThem) {
-  std::string told;
+  std::string reported;
   for (const std::string name :
        {"isvc-config", "stormservice-config", "stormservice-config-2026"}) {
-    told +=
+    reported +=
         "=== " + name + "\n" + FindingsOf(ReadSource("tests/fixtures/deploy/" + name + ".yaml"));
   }
-  ExpectGolden("tests/golden/deploy/samples-findings.txt", told);
+  ExpectGolden("tests/golden/deploy/samples-findings.txt", reported);
 }
 
 }  // namespace

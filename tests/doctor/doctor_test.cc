@@ -262,13 +262,13 @@ TEST_F(Permissions, AreThoseOfWhatTheConfigurationSwitchesOn) {
       "get podgroups, list podgroups, watch podgroups: it does not see AscendJobs and "
       "vcjobs that wait for room without pods, or whose pods lack the labels of their rule");
   const std::string open = account("patch pods: pods behind the gate stay there");
-  const std::string tell = account("create events: its decisions do not appear as Events");
+  const std::string report = account("create events: its decisions do not appear as Events");
   const std::string unobserved = "rescheduling: {mode: \"off\"}\n";
   PutWatcher("elasticScaling: {mode: \"off\"}\ngangRepair: false\n" + unobserved);
   EXPECT_EQ(Of("permissions", Status::kFailed), std::vector<std::string>{may_not});
   PutWatcher("gangRepair: false\n" + unobserved);
   EXPECT_EQ(Of("permissions", Status::kFailed),
-            (std::vector<std::string>{may_not, follow, queued, place, tell}));
+            (std::vector<std::string>{may_not, follow, queued, place, report}));
   PutWatcher("elasticScaling: {mode: enforce, rebalance: enforce}\n" + unobserved);
   EXPECT_EQ(
       Of("permissions", Status::kFailed),
@@ -286,7 +286,7 @@ TEST_F(Permissions, AreThoseOfWhatTheConfigurationSwitchesOn) {
                   "a rolling update that waits for its gang waits forever"),
           account("list rolesets, watch rolesets: pods of a RoleSet that was scaled below its "
                   "gang size cannot be replaced"),
-          tell}));
+          report}));
 }
 
 // Those of rescheduling follow its mode, and the fix names the value that grants them.
@@ -740,7 +740,7 @@ struct Taints : Permissions {
     server.Put(resources::kNodes, {{"metadata", {{"name", name}}},
                                    {"spec", {{"taints", {{{"key", key}, {"effect", effect}}}}}}});
   }
-  std::vector<std::string> Told(Status status) { return Of("taints", status); }
+  std::vector<std::string> Reported(Status status) { return Of("taints", status); }
   void SetUp() override { AnswerReviews(true); }
 };
 
@@ -749,14 +749,15 @@ constexpr const char* kIsolates = "rescheduling: {mode: takeover, isolateNodes: 
 TEST_F(Taints, ThatAreNotOursAreNotLookedAt) {
   PutNode("n1", "maintenance");
   PutNode("n2", "mindgate.io/faulty", "NoExecute");
-  EXPECT_EQ(Told(Status::kOk), std::vector<std::string>{
-                                   "taints: no node has the taint mindgate.io/faulty:NoSchedule"});
+  EXPECT_EQ(
+      Reported(Status::kOk),
+      std::vector<std::string>{"taints: no node has the taint mindgate.io/faulty:NoSchedule"});
 }
 
 TEST_F(Taints, AreRemovedByAWatcherThatIsolates) {
   PutWatcher(kIsolates);
   PutNode("n1", "mindgate.io/faulty");
-  EXPECT_EQ(Told(Status::kOk),
+  EXPECT_EQ(Reported(Status::kOk),
             std::vector<std::string>{"taints: node n1 has the taint mindgate.io/faulty:NoSchedule; "
                                      "the watcher removes it from those that are healthy again"});
 }
@@ -766,23 +767,23 @@ TEST_F(Taints, AreRemovedByNobodyElse) {
   const std::vector<std::string> nobody = {
       "taints: 4 nodes (n1, n2, n3 and 1 more) have the taint mindgate.io/faulty:NoSchedule, and "
       "no watcher isolates nodes: nothing removes it, and new pods go elsewhere"};
-  EXPECT_EQ(Told(Status::kFailed), nobody) << "without a watcher";
+  EXPECT_EQ(Reported(Status::kFailed), nobody) << "without a watcher";
   for (const char* settings :
        {"mode: takeover", "mode: enforce, isolateNodes: false", "mode: observe, isolateNodes: true",
         "isolateNodes: true", "mode: \"off\", isolateNodes: true"}) {
     PutWatcher("rescheduling: {" + std::string(settings) + "}\n");
-    EXPECT_EQ(Told(Status::kFailed), nobody) << settings;
+    EXPECT_EQ(Reported(Status::kFailed), nobody) << settings;
   }
 }
 
 TEST_F(Taints, OfWhichNotAllIsKnown) {
   PutNode("n1", "mindgate.io/faulty");
   PutWatcher("rescheduling: {mode: enforced}\n");
-  EXPECT_EQ(Told(Status::kSkipped),
+  EXPECT_EQ(Reported(Status::kSkipped),
             std::vector<std::string>{"taints: node n1 has the taint mindgate.io/faulty:NoSchedule, "
                                      "and it is unknown whether a watcher removes it"});
   server.Forbid("list", "nodes");
-  const auto skipped = Told(Status::kSkipped);
+  const auto skipped = Reported(Status::kSkipped);
   ASSERT_EQ(skipped.size(), 1U);
   EXPECT_TRUE(skipped[0].starts_with("taints: Taints of nodes could not be checked: "))
       << skipped[0];

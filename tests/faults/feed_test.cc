@@ -44,8 +44,8 @@ struct Reporting {
   void PutPart(const std::string& name,
                const std::map<std::string, std::pair<std::string, int64_t>>& nodes) {
     Json all = Json::object();
-    for (const auto& [node, told] : nodes) {
-      all["mindx-dl-deviceinfo-" + node] = Devices(told.first, told.second);
+    for (const auto& [node, reported] : nodes) {
+      all["mindx-dl-deviceinfo-" + node] = Devices(reported.first, reported.second);
     }
     Put("mindx-dl", name, "mx-consumer-volcano=true", {{name, all.dump()}});
   }
@@ -78,8 +78,8 @@ struct Following {
   // "n0: Ascend910-3; n1: UnHealthy"
   std::string Faulty() const {
     std::string text;
-    const auto told = feed.faults();
-    for (const auto& [node, faults] : *told) {
+    const auto reported = feed.faults();
+    for (const auto& [node, faults] : *reported) {
       if (!text.empty()) text += "; ";
       text += node + ":";
       for (const std::string& chip : faults.devices.unhealthy) text += " " + chip;
@@ -93,9 +93,9 @@ struct Following {
 
   // Of what is known of the node now.
   std::vector<ReportVersion> ReportsOf(const std::string& node) const {
-    const auto told = feed.faults();
-    const auto found = told->find(node);
-    if (found == told->end()) return {};
+    const auto reported = feed.faults();
+    const auto found = reported->find(node);
+    if (found == reported->end()) return {};
     return feed.ReportsOf(node, found->second).value_or(std::vector<ReportVersion>());
   }
 
@@ -275,21 +275,21 @@ TEST(FaultStore, ClusterDIsGoneWhenANodeReportsAfterItAndNothingOfItIsNew) {
       {"a node that it does not know", {{"n0", kNow - 700}}, {{"n9", kNow - 10}}, true, false},
       {"one of which the clock is ahead", {{"n0", kNow - 700}}, {{"n9", kNow + kDay}}, true, true},
   };
-  const auto told_of = [](const Times& times, bool speaks) {
-    ReportSummary told{.speaks = speaks};
+  const auto reported_of = [](const Times& times, bool has_content) {
+    ReportSummary reported{.has_content = has_content};
     for (const auto& [node, at] : times) {
       const Time time{std::chrono::seconds(at)};
-      told.times.emplace_back(node, time);
-      told.newest = std::max(told.newest.value_or(time), time);
+      reported.times.emplace_back(node, time);
+      reported.newest = std::max(reported.newest.value_or(time), time);
     }
-    return told;
+    return reported;
   };
   for (const Case& each : cases) {
     FaultStore all;
-    const ReportSummary clusterd = told_of(each.clusterd, true);
+    const ReportSummary clusterd = reported_of(each.clusterd, true);
     all.Put(Writer::kClusterD, "mindx-dl/cluster-info-device-0", &clusterd);
     for (const auto& [node, at] : each.nodes) {
-      const ReportSummary own = told_of({{node, at}}, false);
+      const ReportSummary own = reported_of({{node, at}}, false);
       all.Put(Writer::kNodes, "kube-system/mindx-dl-deviceinfo-" + node, &own);
     }
     const Time now{std::chrono::seconds(kNow)};

@@ -35,7 +35,7 @@ TEST(PublicFaultStore, FollowsMessagesAsClusterDDoes) {
   const struct {
     const char* what;
     const char* config_map;
-    std::vector<PublicFault> told;
+    std::vector<PublicFault> reported;
     Names changed;
     const char* known;
   } steps[] = {
@@ -72,7 +72,7 @@ TEST(PublicFaultStore, FollowsMessagesAsClusterDDoes) {
        "n0: b5; n1: a0"},
   };
   for (const auto& step : steps) {
-    EXPECT_EQ(memory.Put(step.config_map, step.told), step.changed) << step.what;
+    EXPECT_EQ(memory.Put(step.config_map, step.reported), step.changed) << step.what;
     EXPECT_EQ(Known(memory), step.known) << step.what;
   }
   EXPECT_EQ(memory.Forget("other"), Names());

@@ -426,10 +426,10 @@ TEST(PublicFaults, NameNodesBySerialNumberToo) {
 TEST(FaultTraps, T37ANodeWithoutAConfigMapOfNodeDIsHealthy) {
   const json::Document config_map(ConfigMap(
       "mindx-dl-nodeinfo-n7", {{"NodeInfo", R"({"NodeInfo":{"NodeStatus":"UnHealthy"}})"}}));
-  const auto told = Summarize(config_map.root(), Writer::kNodes);
-  ASSERT_TRUE(told);
+  const auto reported = Summarize(config_map.root(), Writer::kNodes);
+  ASSERT_TRUE(reported);
   FaultStore all;
-  EXPECT_EQ(all.Put(Writer::kNodes, "nodeinfo", &*told), std::set<std::string>{"n7"});
+  EXPECT_EQ(all.Put(Writer::kNodes, "nodeinfo", &*reported), std::set<std::string>{"n7"});
   EXPECT_TRUE(all.Merged("n7", {}).IsUnhealthy());
   EXPECT_EQ(all.Put(Writer::kNodes, "nodeinfo", nullptr), std::set<std::string>{"n7"});
   EXPECT_EQ(all.Merged("n7", {}), NodeFaults());

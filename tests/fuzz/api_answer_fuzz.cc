@@ -76,17 +76,17 @@ const json::Projection& Fields() {
 std::vector<std::string> Watched(int status, std::string_view body, size_t piece,
                                  const json::Projection* fields) {
   Called called(status, body, piece);
-  std::vector<std::string> told;
+  std::vector<std::string> reported;
   const auto ended = called.client.Watch(
       kube::resources::kPods, "", {}, fields,
-      [&told](const kube::WatchEvent& event) {
-        told.push_back(std::to_string(static_cast<int>(event.type)) + json::Dump(event.object));
+      [&reported](const kube::WatchEvent& event) {
+        reported.push_back(std::to_string(static_cast<int>(event.type)) + json::Dump(event.object));
         (void)watcher::scaling::PodOf(event.object);
       },
       {});
   Check(ended);
-  told.push_back(ended ? "ended" : ended.error().message);
-  return told;
+  reported.push_back(ended ? "ended" : ended.error().message);
+  return reported;
 }
 
 // What is read item by item is what the whole text holds.

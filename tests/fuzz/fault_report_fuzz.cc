@@ -48,10 +48,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto writer = is_public                      ? faults::Writer::kPublic
                       : data[0] % kPlaces.size() < 3 ? faults::Writer::kClusterD
                                                      : faults::Writer::kNodes;
-  const auto told = faults::Summarize(document.root(), writer);
-  Require(told.has_value());
+  const auto reported = faults::Summarize(document.root(), writer);
+  Require(reported.has_value());
   faults::FaultStore all;
-  all.Put(writer, place.name, &*told);
+  all.Put(writer, place.name, &*reported);
   Require(all.nodes().size() <= report->nodes.size());
   for (const std::string& node : all.nodes()) {
     (void)all.Merged(node, {.clusterd = true, .nodes = true});

@@ -18,9 +18,9 @@ using testing::Require;
 // What of an access does not depend on when it was made.
 std::string Read(const std::string& path) {
   static const SystemClock clock;
-  kube::ConfigErrors complaints;
-  const kube::Kubeconfig config = kube::LoadKubeconfig({path}, complaints);
-  if (!complaints.empty()) return complaints.AsFault().message;
+  kube::ConfigErrors errors;
+  const kube::Kubeconfig config = kube::LoadKubeconfig({path}, errors);
+  if (!errors.empty()) return errors.AsFault().message;
   const auto access = kube::ChooseAccess(config, {}, clock);
   if (!access) {
     Require(!access.error().message.empty());

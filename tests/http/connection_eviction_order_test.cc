@@ -21,9 +21,9 @@ struct Orders : ::testing::Test {
   mindgate::testing::FakeClock clock;
   EvictionOrder order;
 
-  void Add(uint64_t id, uint8_t host, Standing standing) {
+  void Add(uint64_t id, uint8_t host, Stage stage) {
     order.Add(id, Host(host), clock.Now());
-    order.Set(id, standing, clock.Now());
+    order.Set(id, stage, clock.Now());
   }
   // Evicts until all are spared.
   std::vector<uint64_t> All() {
@@ -37,42 +37,42 @@ struct Orders : ::testing::Test {
 };
 
 TEST_F(Orders, TheLeastLossFirst) {
-  Add(1, 1, Standing::kIdle);
-  Add(2, 1, Standing::kBusy);
-  Add(3, 1, Standing::kReading);
-  Add(4, 1, Standing::kAwaited);
-  Add(5, 1, Standing::kHandshake);
-  Add(6, 1, Standing::kBare);
-  Add(7, 1, Standing::kLingering);
+  Add(1, 1, Stage::kIdle);
+  Add(2, 1, Stage::kBusy);
+  Add(3, 1, Stage::kReading);
+  Add(4, 1, Stage::kHandshaken);
+  Add(5, 1, Stage::kHandshake);
+  Add(6, 1, Stage::kSilent);
+  Add(7, 1, Stage::kLingering);
   clock.Advance(2s);
   EXPECT_EQ(All(), (std::vector<uint64_t>{7, 6, 5, 4, 3, 1}));
 }
 
 TEST_F(Orders, AHandshakeYoungerThanTwoSecondsGoesLast) {
-  Add(1, 1, Standing::kHandshake);
-  Add(2, 1, Standing::kAwaited);
-  Add(3, 1, Standing::kIdle);
+  Add(1, 1, Stage::kHandshake);
+  Add(2, 1, Stage::kHandshaken);
+  Add(3, 1, Stage::kIdle);
   clock.Advance(2s - 1ms);
   EXPECT_EQ(order.Next(clock.Now()), 3);
   clock.Advance(1ms);
   EXPECT_EQ(order.Next(clock.Now()), 1);
-  Add(4, 1, Standing::kHandshake);
+  Add(4, 1, Stage::kHandshake);
   EXPECT_EQ(order.NextHandshake(clock.Now()), 1);
   EXPECT_EQ(All(), (std::vector<uint64_t>{1, 2, 3, 4}));
 }
 
 TEST_F(Orders, WhoHasJustConnectedIsSparedForAMoment) {
-  Add(1, 1, Standing::kBare);
-  Add(2, 2, Standing::kIdle);
+  Add(1, 1, Stage::kSilent);
+  Add(2, 2, Stage::kIdle);
   EXPECT_EQ(order.Next(clock.Now()), 2);
   clock.Advance(100ms);
   EXPECT_EQ(order.Next(clock.Now()), 1);
 }
 
 TEST_F(Orders, ARequestUnderWayIsSpared) {
-  Add(1, 1, Standing::kBusy);
+  Add(1, 1, Stage::kBusy);
   clock.Advance(1h);
-  Add(2, 1, Standing::kReading);
+  Add(2, 1, Stage::kReading);
   clock.Advance(2s - 1ms);
   EXPECT_EQ(order.Next(clock.Now()), std::nullopt);
   clock.Advance(1ms);
@@ -80,23 +80,23 @@ TEST_F(Orders, ARequestUnderWayIsSpared) {
 }
 
 TEST_F(Orders, TheOldestInEachStanding) {
-  Add(1, 1, Standing::kIdle);
+  Add(1, 1, Stage::kIdle);
   clock.Advance(1s);
-  Add(2, 1, Standing::kIdle);
+  Add(2, 1, Stage::kIdle);
   clock.Advance(1s);
   // It has been idle for less than the other now.
-  order.Set(1, Standing::kBusy, clock.Now());
-  order.Set(1, Standing::kIdle, clock.Now());
-  EXPECT_FALSE(order.Set(2, Standing::kIdle, clock.Now())) << "it stood so already";
+  order.Set(1, Stage::kBusy, clock.Now());
+  order.Set(1, Stage::kIdle, clock.Now());
+  EXPECT_FALSE(order.Set(2, Stage::kIdle, clock.Now())) << "it stood so already";
   EXPECT_EQ(All(), (std::vector<uint64_t>{2, 1}));
 }
 
 TEST_F(Orders, WhoHoldsTheMostGivesTheMost) {
-  Add(1, 7, Standing::kIdle);  // the oldest, and the only one of its address
+  Add(1, 7, Stage::kIdle);  // the oldest, and the only one of its address
   clock.Advance(1s);
-  for (uint64_t id = 2; id <= 4; ++id) Add(id, 8, Standing::kIdle);
-  Add(5, 9, Standing::kIdle);
-  for (uint64_t id = 6; id <= 9; ++id) Add(id, 9, Standing::kBusy);
+  for (uint64_t id = 2; id <= 4; ++id) Add(id, 8, Stage::kIdle);
+  Add(5, 9, Stage::kIdle);
+  for (uint64_t id = 6; id <= 9; ++id) Add(id, 9, Stage::kBusy);
   EXPECT_EQ(order.Next(clock.Now()), 5) << "the one idle connection of the largest";
   order.Remove(5);
   EXPECT_EQ(order.Next(clock.Now()), 2);
@@ -108,20 +108,20 @@ TEST_F(Orders, WhoHoldsTheMostGivesTheMost) {
 
 // Whoever floods the port with handshakes loses its own.
 TEST_F(Orders, AHandshakeOfTheAddressThatHasMostGoesFirst) {
-  Add(1, 7, Standing::kHandshake);
-  for (uint64_t id = 2; id <= 4; ++id) Add(id, 8, Standing::kHandshake);
+  Add(1, 7, Stage::kHandshake);
+  for (uint64_t id = 2; id <= 4; ++id) Add(id, 8, Stage::kHandshake);
   EXPECT_EQ(order.NextHandshake(clock.Now()), 2);
   EXPECT_EQ(order.Next(clock.Now()), 2);
 }
 
 TEST_F(Orders, CountsHandshakes) {
-  Add(1, 1, Standing::kHandshake);
-  Add(2, 1, Standing::kBare);
+  Add(1, 1, Stage::kHandshake);
+  Add(2, 1, Stage::kSilent);
   EXPECT_EQ(order.handshakes(), 1);
-  order.Set(2, Standing::kHandshake, clock.Now());
+  order.Set(2, Stage::kHandshake, clock.Now());
   EXPECT_EQ(order.handshakes(), 2);
   order.Remove(1);
-  order.Set(2, Standing::kAwaited, clock.Now());
+  order.Set(2, Stage::kHandshaken, clock.Now());
   EXPECT_EQ(order.handshakes(), 0);
 }
 

@@ -104,6 +104,6 @@ class WatchThread {
   std::jthread thread_;
 };
 
-std::string Told(const Happened& event);  // "ADDED a"
+std::string Reported(const Happened& event);  // "ADDED a"
 
 }  // namespace mindgate::kube::testing

@@ -199,7 +199,7 @@ Json ApiServerSuite::CreateWidget(const Resource& resource, const std::string& n
                                 {"status", {{"phase", "made up"}}}}));
 }
 
-std::string Told(const Happened& event) {
+std::string Reported(const Happened& event) {
   return std::string(TypeName(event.type)) + " " + NameOf(event.object);
 }
 
@@ -233,9 +233,9 @@ std::vector<std::string> WatchThread::WaitFor(size_t count) {
     changed_.wait_for(lock, std::chrono::seconds(30),
                       [&] { return events_.size() >= count || ended_; });
   }
-  std::vector<std::string> told;
-  for (const Happened& event : events()) told.push_back(Told(event));
-  return told;
+  std::vector<std::string> reported;
+  for (const Happened& event : events()) reported.push_back(Reported(event));
+  return reported;
 }
 
 Answer<void> WatchThread::WaitForEnd() {

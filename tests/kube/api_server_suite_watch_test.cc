@@ -125,12 +125,12 @@ TEST_P(ApiServerSuite, AFinalizedObjectIsModifiedBeforeItGoes) {
   finalizers({"mindgate.io/test"});
   Done(client().Delete(resources::kConfigMaps, ns(), "a"));
   finalizers(nullptr);
-  const std::vector<std::string> told = watch.WaitFor(3);
-  ASSERT_GE(told.size(), 3u);
-  EXPECT_EQ(told[0], "MODIFIED a");
-  EXPECT_EQ(told[1], "MODIFIED a");
+  const std::vector<std::string> reported = watch.WaitFor(3);
+  ASSERT_GE(reported.size(), 3u);
+  EXPECT_EQ(reported[0], "MODIFIED a");
+  EXPECT_EQ(reported[1], "MODIFIED a");
   EXPECT_TRUE(watch.events()[1].object.at("metadata").contains("deletionTimestamp"));
-  EXPECT_EQ(told[2], "DELETED a");
+  EXPECT_EQ(reported[2], "DELETED a");
 }
 
 TEST_P(ApiServerSuite, AWatchEndsInGoodOrderWhenItsTimeIsOver) {

@@ -38,7 +38,7 @@ struct ElectionFixture : ::testing::Test {
       if (auto fault = disturb(call)) return tl::unexpected(*std::move(fault));
     }
     HttpAnswer answer = server.Serve(call);
-    Tell(call.method + " " + std::to_string(answer.status));
+    Report(call.method + " " + std::to_string(answer.status));
     return answer;
   }};
   TimedPauser sleeper{[this](milliseconds time) {
@@ -61,16 +61,16 @@ struct ElectionFixture : ::testing::Test {
                    .identity = "me",
                    .failed =
                        [this](const Fault& fault) {
-                         Tell("failed: " + std::string(ReasonName(fault.reason)));
+                         Report("failed: " + std::string(ReasonName(fault.reason)));
                        }},
                   7};
 
-  void Tell(const std::string& what) { story.push_back(what); }
+  void Report(const std::string& what) { story.push_back(what); }
   std::vector<std::string> Run() {
     story.clear();
     elector.Run(stop.get_token(), [this](bool leading) {
       EXPECT_EQ(elector.leading(), leading);
-      Tell(leading ? "leads" : "leads no more");
+      Report(leading ? "leads" : "leads no more");
     });
     return story;
   }
@@ -155,11 +155,11 @@ TEST_F(ElectionFixture, AnothersHoldEndsWhenItsRecordStandsStillByOurClock) {
     pauses.clear();
     server.Put(Spec("other", 30, renewed, 0));
     Pass(10);
-    const Story told = Run();
-    const auto leads = std::find(told.begin(), told.end(), "leads");
-    ASSERT_NE(leads, told.end());
+    const Story reported = Run();
+    const auto leads = std::find(reported.begin(), reported.end(), "leads");
+    ASSERT_NE(leads, reported.end());
     // Looks at 0 s, 10 to 12 s, 20 to 24 s and 30 to 36 s: the fourth is the first after 30 s.
-    EXPECT_EQ(Story(told.begin(), leads),
+    EXPECT_EQ(Story(reported.begin(), leads),
               (Story{"GET 200", "GET 200", "GET 200", "GET 200", "PUT 200"}));
     EXPECT_EQ(server.holder(), "");
   }
@@ -177,8 +177,8 @@ TEST_F(ElectionFixture, AnotherThatRenewsKeepsIt) {
 TEST_F(ElectionFixture, AChangeOfMetadataIsNoRenewal) {
   server.Put(Spec("other", 60, "0", 0));
   for (int i = 1; i <= 30; ++i) steps.push_back([this] { server.Touch(); });
-  const Story told = Run();
-  EXPECT_NE(std::find(told.begin(), told.end(), "leads"), told.end());
+  const Story reported = Run();
+  EXPECT_NE(std::find(reported.begin(), reported.end(), "leads"), reported.end());
 }
 
 TEST_F(ElectionFixture, ADurationThatNoServerSendsIsBounded) {
@@ -307,10 +307,10 @@ TEST_F(ElectionFixture, GarbageIsAFailureAndNotAnEnd) {
                       {.ns = "ns",
                        .name = "watcher",
                        .identity = "me",
-                       .failed = [this](const Fault& fault) { Tell(fault.message); }},
+                       .failed = [this](const Fault& fault) { Report(fault.message); }},
                       7};
   steps.push_back([&] { garbage = false; });
-  odd_elector.Run(stop.get_token(), [this](bool leading) { Tell(leading ? "leads" : "not"); });
+  odd_elector.Run(stop.get_token(), [this](bool leading) { Report(leading ? "leads" : "not"); });
   EXPECT_EQ(story, (Story{"the answer for Lease ns/watcher is not an object", "leads", "not"}));
 }
 

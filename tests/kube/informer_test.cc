@@ -421,7 +421,7 @@ struct NoteInformer {
         thread([this](const std::stop_token& stop) { informer.Run(stop); }) {
     EXPECT_TRUE(informer.WaitSynced(seconds(30)));
   }
-  std::vector<std::string> complaints() {
+  std::vector<std::string> errors() {
     const std::lock_guard lock(mutex);
     return faults;
   }
@@ -449,7 +449,7 @@ TEST(Informer, ATextThatIsNotUnderstoodIsAbsentAndReportedOnceANamespace) {
   NoteInformer notes(fake, kBytesOfNamespace);
   EXPECT_EQ(ContentOf(*notes.informer.objects()),
             Content({{"default/a", ""}, {"default/b", ""}, {"default/c", "short"}}));
-  EXPECT_THAT(notes.complaints(),
+  EXPECT_THAT(notes.errors(),
               ElementsAre("Garbage: Pod default/a cannot be read whole: metadata.annotations.note "
                           "has 5000 bytes, more than 1024"));
   EXPECT_EQ(notes.informer.left_out(), 0u);
@@ -466,7 +466,7 @@ TEST(Informer, ANamespaceHasABoundOfItsOwn) {
   EXPECT_EQ(notes.informer.objects()->size(), 3u) << "two of loud, and the one of default";
   EXPECT_NE(notes.informer.objects()->Find("default/quiet"), nullptr);
   EXPECT_EQ(notes.informer.left_out(), 2u);
-  EXPECT_THAT(notes.complaints(),
+  EXPECT_THAT(notes.errors(),
               ElementsAre("TooLarge: Pod loud/c and what comes after it is left out: the texts of "
                           "its namespace have more than 2500 bytes"));
   // One that goes or becomes smaller makes room for the next that changes.

@@ -23,12 +23,12 @@ struct FaultsFixture : ::testing::Test {
   // The faults of this text in a file named "f", with DIR for its folder.
   std::string Faults(const std::string& text, const AccessFlags& flags = {}) {
     folder.Write("f", text);
-    ConfigErrors complaints;
-    const Kubeconfig config = LoadKubeconfig({folder / "f"}, complaints);
+    ConfigErrors errors;
+    const Kubeconfig config = LoadKubeconfig({folder / "f"}, errors);
     const Answer<Access> access = ChooseAccess(config, flags, clock);
-    const std::string message = !complaints.empty() ? complaints.AsFault().message
-                                : access            ? "none"
-                                                    : access.error().message;
+    const std::string message = !errors.empty() ? errors.AsFault().message
+                                : access        ? "none"
+                                                : access.error().message;
     EXPECT_EQ(message.find("secret"), std::string::npos) << message;
     return Replaced(Replaced(message, folder.path() + "/f", "f"), folder.path(), "DIR");
   }

@@ -31,9 +31,9 @@ struct KubeconfigFixture : ::testing::Test {
   std::string Chosen(const std::vector<std::string>& names, const AccessFlags& flags = {}) {
     std::vector<std::string> paths;
     for (const std::string& name : names) paths.push_back(folder / name);
-    ConfigErrors complaints;
-    const Kubeconfig config = LoadKubeconfig(paths, complaints);
-    if (!complaints.empty()) return "not loaded: " + complaints.AsFault().message;
+    ConfigErrors errors;
+    const Kubeconfig config = LoadKubeconfig(paths, errors);
+    if (!errors.empty()) return "not loaded: " + errors.AsFault().message;
     return Replaced(Show(ChooseAccess(config, flags, clock)), folder.path(), "DIR");
   }
   // That of a file with these members of its one cluster and its one user.
@@ -147,8 +147,8 @@ TEST_F(KubeconfigFixture, PathsCountFromTheFileThatHoldsThem) {
                   "clusters: [{name: c, cluster: {server: 'https://a'}}]\n"
                   "users: [{name: u, user: {tokenFile: token}}]\n");
   workspace.Write("token", "first");
-  ConfigErrors complaints;
-  const Kubeconfig config = LoadKubeconfig({"config"}, complaints);
+  ConfigErrors errors;
+  const Kubeconfig config = LoadKubeconfig({"config"}, errors);
   const auto access = ChooseAccess(config, {}, clock);
   EXPECT_EQ(Show(access),
             "server=https://a namespace=default\nfrom context x of config\nshows token=first");
@@ -226,7 +226,7 @@ contexts:
 }
 
 // A plugin that shows as its token what it was run with; without what a header cannot carry.
-constexpr const char* kTellTale =
+constexpr const char* kTrace =
     "#!/bin/sh\n"
     "token=$(printf '%s|%s|%s' \"$KUBERNETES_EXEC_INFO\" \"$REGION\" \"$*\" | tr -d '\"\\n' | tr ' "
     "' _)\n"
@@ -234,7 +234,7 @@ constexpr const char* kTellTale =
     "\"status\":{\"token\":\"%s\"}}' \"$BETA\" \"$token\"\n";
 
 TEST_F(KubeconfigFixture, ExecPluginsAreRun) {
-  folder.Write("bin/tell-tale", kTellTale);
+  folder.Write("bin/tell-tale", kTrace);
   ::chmod((folder / "bin/tell-tale").c_str(), 0755);
   const std::string cluster =
       "server: 'https://a', tls-server-name: api, proxy-url: 'http://p', "

@@ -51,10 +51,11 @@ class RunningReflector {
   }
 
   // What was told, once the last of it is `last`; what there is after some seconds.
-  std::vector<std::string> ToldUntil(const std::string& last) {
+  std::vector<std::string> ReportedUntil(const std::string& last) {
     std::unique_lock lock(mutex_);
-    changed_.wait_for(lock, seconds(30), [&] { return !told_.empty() && told_.back() == last; });
-    return told_;
+    changed_.wait_for(lock, seconds(30),
+                      [&] { return !reported_.empty() && reported_.back() == last; });
+    return reported_;
   }
   // Stops by itself after so many pauses.
   void StopAfter(size_t pauses) {
@@ -75,36 +76,37 @@ class RunningReflector {
 
  private:
   Reflector::Handler MakeHandler() {
-    return {.list_started = [this] { Tell("list"); },
-            .listed = [this](const json::Value& object) { Tell(NameOf(json::TreeOf(object))); },
-            .left_out = [this](const json::Value& object,
-                               const Fault&) { Tell("left out " + NameOf(json::TreeOf(object))); },
-            .list_done = [this] { Tell("listed"); },
-            .happened =
-                [this](const WatchEvent& event) {
-                  const char* const kTypes[] = {"added ", "modified ", "deleted ", "bookmark "};
-                  Tell(kTypes[static_cast<int>(event.type)] + NameOf(json::TreeOf(event.object)));
-                },
-            .failed =
-                [this](const Fault& fault, milliseconds) {
-                  {
-                    const std::lock_guard lock(mutex_);
-                    faults_.push_back(fault);
-                  }
-                  Tell(std::string(ReasonName(fault.reason)));
-                },
-            .wants_list = [this] { return wants_list_.exchange(false); }};
+    return {
+        .list_started = [this] { Report("list"); },
+        .listed = [this](const json::Value& object) { Report(NameOf(json::TreeOf(object))); },
+        .left_out = [this](const json::Value& object,
+                           const Fault&) { Report("left out " + NameOf(json::TreeOf(object))); },
+        .list_done = [this] { Report("listed"); },
+        .happened =
+            [this](const WatchEvent& event) {
+              const char* const kTypes[] = {"added ", "modified ", "deleted ", "bookmark "};
+              Report(kTypes[static_cast<int>(event.type)] + NameOf(json::TreeOf(event.object)));
+            },
+        .failed =
+            [this](const Fault& fault, milliseconds) {
+              {
+                const std::lock_guard lock(mutex_);
+                faults_.push_back(fault);
+              }
+              Report(std::string(ReasonName(fault.reason)));
+            },
+        .wants_list = [this] { return wants_list_.exchange(false); }};
   }
 
-  void Tell(std::string what) {
+  void Report(std::string what) {
     const std::lock_guard lock(mutex_);
-    told_.push_back(std::move(what));
+    reported_.push_back(std::move(what));
     changed_.notify_all();
   }
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::vector<std::string> told_;
+  std::vector<std::string> reported_;
   std::vector<Fault> faults_;
   std::atomic<bool> wants_list_ = false;
   FakeSleeper sleeper_;
@@ -134,7 +136,7 @@ TEST(Reflector, ListsInPagesAndWatchesFromThere) {
   fake.Put(resources::kPods, Pod("d"));
   fake.Put(resources::kPods, Pod("a", "Running"));
   fake.Remove(resources::kPods, "default", "b");
-  EXPECT_THAT(running.ToldUntil("deleted b"),
+  EXPECT_THAT(running.ReportedUntil("deleted b"),
               ElementsAre("list", "a", "b", "c", "listed", "added d", "modified a", "deleted b"));
   const std::vector<std::string> targets = Targets(fake, {});
   ASSERT_THAT(targets, SizeIs(3));
@@ -154,16 +156,16 @@ TEST(Reflector, ACutWatchGoesOnWithoutAnotherList) {
     RunningReflector running(fake);
     ASSERT_TRUE(fake.WaitForWatches(1));
     const Json a = fake.Put(resources::kPods, Pod("a"));
-    running.ToldUntil("added a");
+    running.ReportedUntil("added a");
     fake.CutWatches(cut);
     ASSERT_TRUE(fake.WaitForRequests(kWatches, 2));
     fake.Put(resources::kPods, Pod("b"));
     const bool broken = cut != Cut::kOrderly;
-    const std::vector<std::string> told = running.ToldUntil("added b");
+    const std::vector<std::string> reported = running.ReportedUntil("added b");
     if (broken) {
-      EXPECT_THAT(told, ElementsAre("list", "listed", "added a", "Unreachable", "added b"));
+      EXPECT_THAT(reported, ElementsAre("list", "listed", "added a", "Unreachable", "added b"));
     } else {
-      EXPECT_THAT(told, ElementsAre("list", "listed", "added a", "added b"));
+      EXPECT_THAT(reported, ElementsAre("list", "listed", "added a", "added b"));
     }
     EXPECT_THAT(Targets(fake, kWatches)[1], HasSubstr("resourceVersion=" + VersionOf(a) + "&"));
     EXPECT_THAT(running.sleeper().pauses(), SizeIs(1));
@@ -198,8 +200,8 @@ TEST(Reflector, AnExpiredVersionMakesItListAgain) {
   gate->Release();
   ASSERT_TRUE(fake.WaitForWatches(1));
   fake.Put(resources::kPods, Pod("d"));
-  EXPECT_THAT(running.ToldUntil("added d"), ElementsAre("list", "a", "b", "listed", "Expired",
-                                                        "list", "b", "c", "listed", "added d"));
+  EXPECT_THAT(running.ReportedUntil("added d"), ElementsAre("list", "a", "b", "listed", "Expired",
+                                                            "list", "b", "c", "listed", "added d"));
   EXPECT_THAT(running.sleeper().pauses(), SizeIs(2));
   EXPECT_EQ(running.reflector().counts().lists, 2u);
 }
@@ -210,7 +212,7 @@ TEST(Reflector, AGoneWatchMakesItListAgain) {
   fake.AnswerNext(1, kWatches, StatusAnswer(410, "Gone", "too old"));
   RunningReflector running(fake);
   ASSERT_TRUE(fake.WaitForWatches(1));
-  EXPECT_THAT(running.ToldUntil("listed"),
+  EXPECT_THAT(running.ReportedUntil("listed"),
               ElementsAre("list", "listed", "Expired", "list", "listed"));
 }
 
@@ -223,7 +225,7 @@ TEST(Reflector, AnExpiredPageStartsTheListOver) {
   fake.Put(resources::kPods, Pod("bb"));
   fake.Compact();
   gate->Release();
-  EXPECT_THAT(running.ToldUntil("listed"),
+  EXPECT_THAT(running.ReportedUntil("listed"),
               ElementsAre("list", "a", "b", "list", "a", "b", "bb", "c", "listed"));
   EXPECT_THAT(running.faults(), IsEmpty());
 }
@@ -241,7 +243,7 @@ TEST(Reflector, AnEventThatIsTooLargeMakesItListAgain) {
   fake.Put(resources::kPods, large);
   ASSERT_TRUE(fake.WaitForRequests(kWatches, 2));
   fake.Put(resources::kPods, Pod("a", "Running"));
-  EXPECT_THAT(running.ToldUntil("modified a"),
+  EXPECT_THAT(running.ReportedUntil("modified a"),
               ElementsAre("list", "a", "b", "listed", "TooLarge", "list", "left out a", "b",
                           "listed", "modified a"));
 }
@@ -252,9 +254,9 @@ TEST(Reflector, ListsAgainWhenItIsAskedTo) {
   ASSERT_TRUE(fake.WaitForWatches(1));
   running.ListAfterThisWatch();
   fake.Put(resources::kPods, Pod("a"));
-  EXPECT_THAT(running.ToldUntil("added a"), ElementsAre("list", "listed", "added a"));
+  EXPECT_THAT(running.ReportedUntil("added a"), ElementsAre("list", "listed", "added a"));
   fake.CutWatches(Cut::kOrderly);
-  EXPECT_THAT(running.ToldUntil("listed"),
+  EXPECT_THAT(running.ReportedUntil("listed"),
               ElementsAre("list", "listed", "added a", "list", "a", "listed"));
 }
 
@@ -264,7 +266,7 @@ TEST(Reflector, MetadataIsEnough) {
   RunningReflector running(fake, {.resource = resources::kPods, .metadata_only = true});
   ASSERT_TRUE(fake.WaitForWatches(1));
   fake.Put(resources::kPods, Pod("b"));
-  EXPECT_THAT(running.ToldUntil("added b"), ElementsAre("list", "a", "listed", "added b"));
+  EXPECT_THAT(running.ReportedUntil("added b"), ElementsAre("list", "a", "listed", "added b"));
   std::vector<std::string> accepted;
   for (const HttpRequest& request : fake.Requests()) {
     accepted.push_back(request.headers.at("accept"));
@@ -348,7 +350,7 @@ TEST(Reflector, AFaultIsToldAndOvercome) {
   };
   fake.AnswerNext(1, {}, half);
   RunningReflector running(fake);
-  EXPECT_THAT(running.ToldUntil("listed"),
+  EXPECT_THAT(running.ReportedUntil("listed"),
               ElementsAre("list", "Unavailable", "list", "Unreachable", "list", "a", "listed"));
   ASSERT_THAT(running.faults(), SizeIs(2));
   EXPECT_THAT(running.faults()[0].message, HasSubstr("down"));

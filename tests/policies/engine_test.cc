@@ -121,7 +121,7 @@ class Engine : public ::testing::Test {
     request.now = now_;
     const auto view = schemas::BuildView(object.root());
     std::vector<RuleTrace> traces;
-    const Judgement judgement = Judge({*view, nullptr, request, config_}, pointers, &traces);
+    const Evaluation judgement = Evaluate({*view, nullptr, request, config_}, pointers, &traces);
     std::vector<std::string> lines;
     for (const Finding& finding : judgement.findings) {
       lines.push_back(std::string(finding.rule->id) + " " +
@@ -136,7 +136,7 @@ class Engine : public ::testing::Test {
     }
     lines.push_back(judgement.denied ? "denied" : "admitted");
     // Asking for traces must not change what is decided.
-    EXPECT_EQ(Judge({*view, nullptr, request, config_}, pointers, nullptr).denied,
+    EXPECT_EQ(Evaluate({*view, nullptr, request, config_}, pointers, nullptr).denied,
               judgement.denied);
     return lines;
   }
@@ -368,7 +368,7 @@ spec:
   schemas::AdmissionRequest request;
   request.object = &object.root();
   const auto view = schemas::BuildView(object.root());
-  const Judgement judgement = Judge({*view, nullptr, request, config_});
+  const Evaluation judgement = Evaluate({*view, nullptr, request, config_});
   std::vector<std::string_view> ids;
   for (const Finding& finding : judgement.findings) ids.push_back(finding.rule->id);
   EXPECT_TRUE(std::is_sorted(ids.begin(), ids.end()));
@@ -398,7 +398,7 @@ TEST(Catalogue, NoRuleFailsOnAnyValueAtAnyPlace) {
         schemas::AdmissionRequest request;
         request.object = &laid.root();
         ++judged;
-        for (const Finding& finding : Judge({*view, &*view, request, config}).findings) {
+        for (const Finding& finding : Evaluate({*view, &*view, request, config}).findings) {
           EXPECT_FALSE(finding.error) << finding.rule->id << ": " << finding.message << " for "
                                       << pointer << " = " << value << " in " << text;
           EXPECT_FALSE(finding.message.empty());

@@ -158,13 +158,13 @@ graceOverTime: 1200
   want.elastic_scaling.cool_down = seconds(300);
   want.grace_over_time = seconds(1200);
   EXPECT_EQ(*config, want);
-  std::vector<std::string> told;
+  std::vector<std::string> reported;
   for (const json::Issue& issue : warnings.items()) {
-    told.push_back(std::to_string(issue.at.line) + " " + issue.field + ": " + issue.message + " (" +
-                   issue.hint + ")");
+    reported.push_back(std::to_string(issue.at.line) + " " + issue.field + ": " + issue.message +
+                       " (" + issue.hint + ")");
   }
   EXPECT_THAT(
-      told,
+      reported,
       ElementsAre(
           "1 gangRepair: warning: \"off\" is an old spelling (write false)",
           "2 mutators[min-available]: warning: \"off\" is an old spelling (write false)",

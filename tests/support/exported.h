@@ -60,7 +60,7 @@ class ExportedPolicy {
   }
 
   const std::string& faults() const { return faults_; }
-  PolicyOutcome Judge(const ReviewedChange& change) const {
+  PolicyOutcome Evaluate(const ReviewedChange& change) const {
     return Over(change, [&](Row& row) -> PolicyOutcome {
       if (const auto not_met = NotMet(row)) return *not_met;
       for (const cel::Program& validation : validations_) {
@@ -217,7 +217,7 @@ class ExportedTwin {
     }
     if (!policy_) return;
     ASSERT_EQ(policy_->faults(), "");
-    const PolicyOutcome outcome = policy_->Judge(
+    const PolicyOutcome outcome = policy_->Evaluate(
         {.object = *request.object, .old_object = request.old_object, .ns = request.ns});
     if (outcome.result == PolicyOutcome::Result::kNotMatched) return;
     EXPECT_EQ(outcome.error, "") << "in the exported policy";

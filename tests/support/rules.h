@@ -86,7 +86,7 @@ inline void ExpectFindings(std::string_view rule_id, const std::vector<RuleCase>
     if (c.scaling_enforced) config.elastic_scaling.mode = schemas::EnforcementMode::kEnforce;
     std::vector<policies::RuleTrace> traces;
     const auto judgement =
-        policies::Judge({*view, old_view ? &*old_view : nullptr, request, config}, &traces);
+        policies::Evaluate({*view, old_view ? &*old_view : nullptr, request, config}, &traces);
     std::vector<std::string> got;
     for (const policies::Finding& finding : judgement.findings) {
       if (finding.rule != rule) continue;

@@ -154,7 +154,8 @@ inline std::string ShowOutcomes(const watcher::scaling::Decision& decision) {
 // The names of those that would be taken back.
 inline std::string ShowWould(const watcher::scaling::Decision& decision) {
   std::string text;
-  for (const auto& outcome : decision.would) text += (text.empty() ? "" : " ") + outcome.instance;
+  for (const auto& outcome : decision.proposed)
+    text += (text.empty() ? "" : " ") + outcome.instance;
   return text;
 }
 

@@ -9,7 +9,7 @@ namespace mindgate::testing {
 
 // A forecast in a line for each instance and service, for tables:
 // "Deployment/chat: moves; hit a@n0 CardUnhealthy; deleted a; a n0>n1".
-inline std::string Told(const what_if::Forecast& forecast) {
+inline std::string Reported(const what_if::Forecast& forecast) {
   std::string text;
   for (const auto& instance : forecast.instances) {
     text += instance.owner + (instance.pod_group.empty() ? "" : " " + instance.pod_group) + ": " +

@@ -64,7 +64,7 @@ class HistoryReplica final : public DecisionListener {
     isolation_ = std::make_unique<Isolation>(
         client_, clock, logger_, *this, *gate_,
         Isolation::Options{.writes = [] { return true; },
-                           .wanted = [] { return true; },
+                           .enabled = [] { return true; },
                            .is_unhealthy =
                                [this](const std::string& node) {
                                  const auto found = reported_.find(node);
@@ -87,22 +87,22 @@ class HistoryReplica final : public DecisionListener {
   // --- what its watches tell, each in order ---
 
   enum Watch : uint8_t { kPods, kPodGroups, kNodesAndFaults };
-  void Later(Watch watch, std::function<void()> tell) {
-    told_.at(watch).push_back(std::move(tell));
+  void Later(Watch watch, std::function<void()> report) {
+    deliveries_.at(watch).push_back(std::move(report));
   }
   void Deliver(Watch watch, size_t most) {
-    auto& queue = told_.at(watch);
+    auto& queue = deliveries_.at(watch);
     for (; most > 0 && !queue.empty(); --most) {
-      const auto tell = std::move(queue.front());
+      const auto report = std::move(queue.front());
       queue.pop_front();
-      tell();
+      report();
     }
   }
   void DeliverAll() {
     for (const Watch watch : {kPods, kPodGroups, kNodesAndFaults}) Deliver(watch, SIZE_MAX);
   }
 
-  void PodTold(const ApiServer::PodName& name, const PodPtr& after) {
+  void PodReported(const ApiServer::PodName& name, const PodPtr& after) {
     PodPtr& seen = pods_[name];
     const PodPtr before = std::exchange(seen, after);
     index_.Changed(before, after);
@@ -111,11 +111,11 @@ class HistoryReplica final : public DecisionListener {
     }
     if (after == nullptr) pods_.erase(name);
   }
-  void GroupTold(const std::string& name, const PodGroupPtr& after) {
+  void GroupReported(const std::string& name, const PodGroupPtr& after) {
     index_.Changed(groups_[name], after);
     groups_[name] = after;
   }
-  void NodeTold(const std::string& name, bool there, bool ready, bool chip_bad) {
+  void NodeReported(const std::string& name, bool there, bool ready, bool chip_bad) {
     if (there) {
       nodes_[name] = ready;
     } else {
@@ -187,7 +187,7 @@ class HistoryReplica final : public DecisionListener {
     bool Sleep(milliseconds, std::stop_token) override { return true; }
   };
 
-  void Tell(DecisionRecord record) override { std::ignore = record; }
+  void Report(DecisionRecord record) override { std::ignore = record; }
 
   Term NewTerm() const {
     return {Time(seconds(term)), [this, of = term] { return term == of && leads(); }, {}};
@@ -214,7 +214,7 @@ class HistoryReplica final : public DecisionListener {
   std::unique_ptr<DisruptionGate> gate_;
   std::unique_ptr<Reconciler> reconciler_;
   std::unique_ptr<Isolation> isolation_;
-  std::array<std::deque<std::function<void()>>, 3> told_;
+  std::array<std::deque<std::function<void()>>, 3> deliveries_;
 };
 
 }  // namespace mindgate::watcher::rescheduling::histories

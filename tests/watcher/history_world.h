@@ -62,7 +62,7 @@ class HistoryWorld {
     Recreate();
     Schedule();
     Kubelets();
-    TellOfPods();
+    ReportPods();
     for (const auto& replica : replicas_) replica->DeliverAll();
   }
 
@@ -88,7 +88,7 @@ class HistoryWorld {
 
   void Step() {
     ++event_;
-    TellOfPods();
+    ReportPods();
     if (const auto number = std::exchange(replica_to_restart_, std::nullopt)) {
       replicas_[*number]->Restart();
     }
@@ -149,8 +149,8 @@ class HistoryWorld {
     const MutexLock lock(mutex_);
     asked_(replica, call);
     // The same for each call, in whichever order threads make them.
-    Dice fate(seed_ + event_ + std::hash<std::string>()(call.path));
-    if (clock_.now < replica.fails_until && fate.OneIn(3)) {
+    Dice outcome(seed_ + event_ + std::hash<std::string>()(call.path));
+    if (clock_.now < replica.fails_until && outcome.OneIn(3)) {
       return kube::Failed(kube::Reason::kUnreachable, "no answer");
     }
     return server_.Send(call, std::move(stop));
@@ -173,7 +173,7 @@ class HistoryWorld {
   }
 
   void BetweenCalls(HistoryReplica& replica, const kube::HttpCall& call) {
-    TellOfPods();
+    ReportPods();
     Advance(milliseconds(1 + dice_.Below(20)));
     if (dice_.OneIn(20)) Advance(seconds(1 + dice_.Below(8)));
     const bool writes = call.method == "PATCH";
@@ -258,7 +258,7 @@ class HistoryWorld {
       counts_.stopped += stopped ? 1 : 0;
       replica.Reconcile(*replica.look.job);
     }
-    TellOfPods();
+    ReportPods();
   }
   bool IsWhole(const JobTruth& job) const {
     return std::all_of(job.pods.begin(), job.pods.end(), [this](const auto& pod) {
@@ -366,11 +366,12 @@ class HistoryWorld {
                         {"spec", {{"minMember", kPodsOfJob}}},
                         {"status", {{"phase", "Running"}}}};
     Put(resources::kPodGroups, job.ns, job.name, group);
-    const auto told =
+    const auto reported =
         std::make_shared<const PodGroupState>(PodGroupOf(json::Document(group).root()));
     for (const auto& replica : replicas_) {
-      replica->Later(HistoryReplica::kPodGroups,
-                     [to = replica.get(), name = job.name, told] { to->GroupTold(name, told); });
+      replica->Later(HistoryReplica::kPodGroups, [to = replica.get(), name = job.name, reported] {
+        to->GroupReported(name, reported);
+      });
     }
   }
   void PutNode(size_t i) {
@@ -387,7 +388,7 @@ class HistoryWorld {
     }
     for (const auto& replica : replicas_) {
       replica->Later(HistoryReplica::kNodesAndFaults, [to = replica.get(), node] {
-        to->NodeTold(node.name, node.there, node.ready, node.chip_bad);
+        to->NodeReported(node.name, node.there, node.ready, node.chip_bad);
       });
     }
   }
@@ -428,7 +429,7 @@ class HistoryWorld {
                         {"status", {{"phase", "Pending"}}}});
       }
     }
-    TellOfPods();
+    ReportPods();
   }
   void Schedule() {
     for (const JobTruth& job : jobs_) {
@@ -478,16 +479,17 @@ class HistoryWorld {
     job.pod_opted_out.Set(std::any_of(job.pods.begin(), job.pods.end(),
                                       [](const auto& each) { return each && each->opted_out; }),
                           event_);
-    const PodPtr told = gone ? nullptr : reader_.Read(json::Document(object).root());
-    untold_[name].push_back(told);
+    const PodPtr reported = gone ? nullptr : reader_.Read(json::Document(object).root());
+    unreported_[name].push_back(reported);
   }
   // By name: threads delete the pods of a job in any order.
-  void TellOfPods() {
-    for (auto& [name, changes] : std::exchange(untold_, {})) {
+  void ReportPods() {
+    for (auto& [name, changes] : std::exchange(unreported_, {})) {
       for (const PodPtr& after : changes) {
         for (const auto& replica : replicas_) {
-          replica->Later(HistoryReplica::kPods,
-                         [to = replica.get(), name = name, after] { to->PodTold(name, after); });
+          replica->Later(HistoryReplica::kPods, [to = replica.get(), name = name, after] {
+            to->PodReported(name, after);
+          });
         }
       }
     }
@@ -514,7 +516,7 @@ class HistoryWorld {
   uint64_t terms_ = 0;
   uint64_t event_ = 0;
   int depth_ = 0;
-  std::map<ApiServer::PodName, std::vector<PodPtr>> untold_;
+  std::map<ApiServer::PodName, std::vector<PodPtr>> unreported_;
   Counts counts_;
   Mutex mutex_;
 };

@@ -156,17 +156,17 @@ struct Replica {
     if (following.joinable()) following.join();
   }
   // What it told of a job: "restarted", "not restarted", ...
-  std::vector<std::string> Told(const std::string& group) const {
-    std::vector<std::string> told;
+  std::vector<std::string> Reported(const std::string& group) const {
+    std::vector<std::string> reported;
     for (const auto& entry : decisions.entries()) {
-      if (entry.record.about.front().second == group) told.push_back(entry.record.what);
+      if (entry.record.about.front().second == group) reported.push_back(entry.record.what);
     }
-    return told;
+    return reported;
   }
-  bool WaitTold(const std::string& group, const std::string& what) const {
+  bool WaitReported(const std::string& group, const std::string& what) const {
     return mindgate::testing::Eventually([&] {
-      const auto told = Told(group);
-      return std::find(told.begin(), told.end(), what) != told.end();
+      const auto reported = Reported(group);
+      return std::find(reported.begin(), reported.end(), what) != reported.end();
     });
   }
   // How many lines of the log have the text.

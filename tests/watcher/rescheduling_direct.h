@@ -14,9 +14,9 @@
 // A reconciler without the watches: the test says what they told, and how late they are.
 namespace mindgate::watcher::rescheduling {
 
-class ToldDecisions final : public DecisionListener {
+class ReportedDecisions final : public DecisionListener {
  public:
-  void Tell(DecisionRecord record) override { records.push_back(std::move(record)); }
+  void Report(DecisionRecord record) override { records.push_back(std::move(record)); }
   // "restart waits: ..."
   std::string last() const {
     return records.empty() ? "" : records.back().what + ": " + records.back().reason;
@@ -39,7 +39,7 @@ struct Direct {
   void Restart() {
     ++term;
     reconciler = std::make_unique<Reconciler>(
-        writer, cluster.clock, logger, told, gate,
+        writer, cluster.clock, logger, decisions, gate,
         Reconciler::Options{
             .settings = [this] { return settings; },
             .grace_over_time = [] { return std::chrono::seconds(900); },
@@ -92,7 +92,7 @@ struct Direct {
   // That it rests on, by node; nothing: something else is told by now.
   std::map<std::string, std::optional<std::vector<faults::ReportVersion>>> reports;
   PodNames ready;  // nodes of which the watch has reported since the decision that they are
-  ToldDecisions told;
+  ReportedDecisions decisions;
   DisruptionBudget budget;
   Refusal brake{};
   std::unique_ptr<kube::Transport> transport;

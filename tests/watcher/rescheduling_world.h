@@ -63,11 +63,11 @@ struct World {
     state = decision.next;
     requeue = decision.requeue_at ? std::optional(*decision.requeue_at - now) : std::nullopt;
     why = decision.why;
-    begins = decision.begins;
+    counts_against_budget = decision.counts_against_budget;
     std::string text;
     switch (decision.step) {
       case Step::kNothing:
-        return decision.waits ? "waits" : "nothing";
+        return decision.is_pending ? "waits" : "nothing";
       case Step::kFails:
         return "fails";
       case Step::kDelete:
@@ -102,7 +102,7 @@ struct World {
   Time now = kStart;
   std::optional<seconds> requeue;
   std::string why;
-  bool begins = false;
+  bool counts_against_budget = false;
 
  private:
   int made_ = 0;

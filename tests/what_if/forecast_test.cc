@@ -15,8 +15,8 @@ namespace {
 
 using ::mindgate::testing::Json;
 using ::mindgate::testing::PodSpec;
+using ::mindgate::testing::Reported;
 using ::mindgate::testing::SmallCluster;
-using ::mindgate::testing::Told;
 
 Forecast ForecastFor(const SmallCluster& cluster, const Question& question) {
   const ClusterSnapshot snapshot = cluster.Snapshot();
@@ -26,7 +26,7 @@ Forecast ForecastFor(const SmallCluster& cluster, const Question& question) {
 }
 
 std::string Asked(const SmallCluster& cluster, const Question& question) {
-  return Told(ForecastFor(cluster, question));
+  return Reported(ForecastFor(cluster, question));
 }
 
 const Json kForce = {{"fault-scheduling", "force"}};
@@ -269,15 +269,15 @@ TEST(WhatIfNobodyActs, KubernetesMovesPodsOfAReplicaSetFromANodeThatIsLost) {
 TEST(WhatIfNobodyActs, PodsOfANodeThatIsGoneGo) {
   SmallCluster job = Job("Job/train", Json::object());
   job.nodes.erase(job.nodes.begin());
-  EXPECT_EQ(Told(ForecastOf(job.Snapshot(), {})),
+  EXPECT_EQ(Reported(ForecastOf(job.Snapshot(), {})),
             "Job/train pg: already moves; hit w0@n0 NodeGone; deletedByKubernetes w0; w0 n0>n3\n");
   SmallCluster restarted = Job("Job/train", kForcePods);
   restarted.nodes.erase(restarted.nodes.begin() + 2);
-  EXPECT_EQ(Told(ForecastOf(restarted.Snapshot(), {})),
+  EXPECT_EQ(Reported(ForecastOf(restarted.Snapshot(), {})),
             "Job/train pg: already moves; hit w2@n2 NodeGone; deleted w2; w2 n2>n3\n");
   SmallCluster bare;
   bare.Node("n1").Pod({.name = "p", .node = "n0", .chips = "0-3"});
-  EXPECT_EQ(Told(ForecastOf(bare.Snapshot(), {})),
+  EXPECT_EQ(Reported(ForecastOf(bare.Snapshot(), {})),
             "Pod/p: already lost; hit p@n0 NodeGone; deletedByKubernetes p; fix: a controller "
             "that makes it again, such as a Deployment\n");
 }
@@ -545,7 +545,7 @@ TEST(WhatIfAlready, AFaultThatIsThereDoesNotCount) {
       "the "
       "label fault-scheduling: force (or grace) in its pod template\n";
   const Forecast forecast = ForecastFor(cluster, {.cards = {"n1/7"}});
-  EXPECT_EQ(Told(forecast), broken);
+  EXPECT_EQ(Reported(forecast), broken);
   EXPECT_TRUE(forecast.fine());
   EXPECT_FALSE(ForecastFor(cluster, {.cards = {"n1/0"}}).fine());
 }
@@ -571,7 +571,7 @@ TEST(WhatIfAlready, AJobThatWaitsLosesItsRoom) {
 
 TEST(WhatIfAlready, NothingHappensToAHealthyClusterWithoutAHypothesis) {
   const ClusterSnapshot snapshot = TwoReplicas(kForce).Snapshot();
-  EXPECT_EQ(Told(ForecastOf(snapshot, {})), "");
+  EXPECT_EQ(Reported(ForecastOf(snapshot, {})), "");
   EXPECT_TRUE(ForecastOf(snapshot, {}).fine());
 }
 
@@ -667,7 +667,8 @@ TEST(WhatIfScaling, AServiceShrinks) {
             "AscendJob/p0 p0: noRoom; hit p0@n0 NodeUnhealthy; deleted p0; p0 n0>?; " +
                 std::string(kNoRoomFix) + "chat: 1>none d 2>2 p 1>0\n");
   const Forecast spare = ForecastFor(ServiceOf({"n3"}), {.nodes = {"n2"}});
-  EXPECT_EQ(Told(spare), "AscendJob/d1 d1: moves; hit d1@n2 NodeUnhealthy; deleted d1; d1 n2>n3\n");
+  EXPECT_EQ(Reported(spare),
+            "AscendJob/d1 d1: moves; hit d1@n2 NodeUnhealthy; deleted d1; d1 n2>n3\n");
   EXPECT_TRUE(spare.fine());
 }
 
@@ -686,7 +687,7 @@ TEST(WhatIfScaling, WithoutARuleAllWait) {
   SmallCluster cluster = ServiceOf({"n3"});
   cluster.scaling_rules.clear();
   const Forecast forecast = ForecastFor(cluster, {.nodes = {"n2"}});
-  EXPECT_EQ(Told(forecast),
+  EXPECT_EQ(Reported(forecast),
             "AscendJob/d1 d1: held; hit d1@n2 NodeUnhealthy; deleted d1; d1 n2>?\n"
             "chat: none>none d 2>1 p 1>1\n");
   EXPECT_EQ(forecast.instances[0].why,
@@ -721,7 +722,7 @@ TEST(WhatIfScaling, AnInstanceIsGivenUpForOneThatTheServiceNeedsMore) {
                 std::string(kNoRoomFix) + "chat: 1>none d 1>0 p 2>2\n");
   cluster.watcher.rebalances = true;
   const Forecast forecast = ForecastFor(cluster, {.nodes = {"n2"}});
-  EXPECT_EQ(Told(forecast),
+  EXPECT_EQ(Reported(forecast),
             "AscendJob/d0 d0: moves; hit d0@n2 NodeUnhealthy; deleted d0; d0 n2>n1\n"
             "AscendJob/p1 p1: noRoom; givenUp p1 (watcher within 60 s); p1 n1>?; " +
                 std::string(kNoRoomFix) + "chat: 1>2 d 1>1 p 2>1\n");

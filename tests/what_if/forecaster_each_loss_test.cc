@@ -40,16 +40,16 @@ std::string ImpactText(const Impact& impact) {
 std::vector<std::string> RankOf(const SmallCluster& cluster,
                                 std::vector<SingleLoss> (*losses)(const Inventory&)) {
   const ClusterSnapshot snapshot = cluster.Snapshot();
-  const Ground ground(snapshot);
-  Forecaster forecaster(ground);
+  const InitialState initial(snapshot);
+  Forecaster forecaster(initial);
   std::vector<Impact> impacts;
-  for (const SingleLoss& loss : losses(ground.inventory)) {
+  for (const SingleLoss& loss : losses(initial.inventory)) {
     impacts.push_back(ImpactOf(loss.name, forecaster.Of(loss.hypothesis)));
   }
   Rank(impacts);
-  std::vector<std::string> told;
-  for (const Impact& impact : impacts) told.push_back(ImpactText(impact));
-  return told;
+  std::vector<std::string> reported;
+  for (const Impact& impact : impacts) reported.push_back(ImpactText(impact));
+  return reported;
 }
 
 // A job of eight NPUs on n0, two of four on n1, one of two on n10; n2 is free but for two.
@@ -80,10 +80,11 @@ TEST(EachLoss, TheWorstComesFirst) {
 }
 
 TEST(EachLoss, EachCardOfANode) {
-  const auto told = RankOf(Ranked(), EachCard);
-  ASSERT_EQ(told.size(), 32U);
-  EXPECT_EQ(told[0], "n0/Ascend910-0: down Job/a noRoom 1; moved 0 missing 8 huawei.com/Ascend910");
-  EXPECT_EQ(told[8], "n1/Ascend910-0: moved 1");
+  const auto reported = RankOf(Ranked(), EachCard);
+  ASSERT_EQ(reported.size(), 32U);
+  EXPECT_EQ(reported[0],
+            "n0/Ascend910-0: down Job/a noRoom 1; moved 0 missing 8 huawei.com/Ascend910");
+  EXPECT_EQ(reported[8], "n1/Ascend910-0: moved 1");
 }
 
 TEST(EachLoss, OfALabel) {

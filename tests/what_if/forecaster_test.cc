@@ -12,15 +12,15 @@
 #include "support/random_cluster.h"
 #include "support/small_cluster.h"
 #include "support/told_forecast.h"
-#include "what_if/settling.h"
+#include "what_if/convergence.h"
 
 namespace mindgate::what_if {
 namespace {
 
 using ::mindgate::testing::Json;
 using ::mindgate::testing::RandomCluster;
+using ::mindgate::testing::Reported;
 using ::mindgate::testing::SmallCluster;
-using ::mindgate::testing::Told;
 
 void Append(std::vector<SingleLoss> more, std::vector<SingleLoss>& losses) {
   std::move(more.begin(), more.end(), std::back_inserter(losses));
@@ -32,7 +32,7 @@ void ExpectSame(const Forecast& got, Forecast want, const std::string& where) {
     instance.shortage->left_out.clear();
     instance.shortage->unknown.clear();
   }
-  EXPECT_EQ(Told(got), Told(want)) << where;
+  EXPECT_EQ(Reported(got), Reported(want)) << where;
   EXPECT_TRUE(got == want) << where;
 }
 
@@ -43,14 +43,14 @@ TEST(Forecaster, AnswersAsSingleQuestionsDo) {
   for (unsigned seed = 0; seed < 50; ++seed) {
     RandomCluster random(seed);
     const ClusterSnapshot snapshot = random.cluster().Snapshot();
-    const Ground ground(snapshot);
-    Forecaster forecaster(ground);
-    std::vector<SingleLoss> losses = EachNode(ground.inventory);
-    for (const Node& node : ground.inventory.nodes) {
+    const InitialState initial(snapshot);
+    Forecaster forecaster(initial);
+    std::vector<SingleLoss> losses = EachNode(initial.inventory);
+    for (const Node& node : initial.inventory.nodes) {
       losses.push_back({node.name, DrainOf(node.name)});
     }
-    Append(EachValue(ground.inventory, "rack"), losses);
-    std::vector<SingleLoss> cards = EachCard(ground.inventory);
+    Append(EachValue(initial.inventory, "rack"), losses);
+    std::vector<SingleLoss> cards = EachCard(initial.inventory);
     for (int i = 0; i < 4; ++i) {
       losses.push_back(cards[static_cast<size_t>(random.Below(static_cast<int>(cards.size())))]);
     }
@@ -100,15 +100,15 @@ TEST(Forecaster, AnswersAlsoWhereTheWatcherGivesInstancesUp) {
     RandomCluster random(seed);
     ClusterSnapshot snapshot = WithACrowdedService(random).Snapshot();
     snapshot.watcher.rebalances = true;
-    const Ground ground(snapshot);
-    Forecaster forecaster(ground);
-    std::vector<SingleLoss> losses = EachNode(ground.inventory);
-    Append(EachValue(ground.inventory, "rack"), losses);
+    const InitialState initial(snapshot);
+    Forecaster forecaster(initial);
+    std::vector<SingleLoss> losses = EachNode(initial.inventory);
+    Append(EachValue(initial.inventory, "rack"), losses);
     for (const SingleLoss& loss : losses) {
       const Forecast want = ForecastOf(snapshot, loss.hypothesis);
       ExpectSame(forecaster.Of(loss.hypothesis), want,
                  "seed " + std::to_string(seed) + ", " + loss.name);
-      given_up += Told(want).find("givenUp") != std::string::npos ? 1 : 0;
+      given_up += Reported(want).find("givenUp") != std::string::npos ? 1 : 0;
     }
   }
   EXPECT_GT(given_up, 5u);
@@ -119,8 +119,8 @@ TEST(Forecaster, AnswersAnyQuestion) {
   for (unsigned seed = 100; seed < 120; ++seed) {
     RandomCluster random(seed);
     const ClusterSnapshot snapshot = random.cluster().Snapshot();
-    const Ground ground(snapshot);
-    Forecaster forecaster(ground);
+    const InitialState initial(snapshot);
+    Forecaster forecaster(initial);
     const Question questions[] = {
         {.nodes = {"n0", "n1"}},
         {.cards = {"n0/0"}, .drains = {"rack=r0"}},
@@ -130,7 +130,7 @@ TEST(Forecaster, AnswersAnyQuestion) {
         {.nodes = {"n2"}, .faults = {"220001001@n0"}, .drains = {"rack in (r0,r1)"}},
     };
     for (const Question& question : questions) {
-      const auto hypothesis = ReadQuestion(question, snapshot, ground.inventory);
+      const auto hypothesis = ReadQuestion(question, snapshot, initial.inventory);
       ASSERT_TRUE(hypothesis) << hypothesis.error().front().what;
       ExpectSame(forecaster.Of(*hypothesis), ForecastOf(snapshot, *hypothesis),
                  "seed " + std::to_string(seed));
@@ -143,17 +143,17 @@ TEST(Forecaster, AsksInAdditionToWhatIsSupposed) {
   for (unsigned seed = 200; seed < 220; ++seed) {
     RandomCluster random(seed);
     const ClusterSnapshot snapshot = random.cluster().Snapshot();
-    const Ground ground(snapshot);
+    const InitialState initial(snapshot);
     const Question bases[] = {
         {.nodes = {"n0"}}, {.cards = {"n1/0"}, .drains = {"n2"}}, {.faults = {"2C000031@n1"}}};
     for (const Question& question : bases) {
-      const auto base = ReadQuestion(question, snapshot, ground.inventory);
+      const auto base = ReadQuestion(question, snapshot, initial.inventory);
       ASSERT_TRUE(base) << base.error().front().what;
-      const Settled before = Settle(ground, *base);
-      Forecaster forecaster(ground, *base);
-      for (const SingleLoss& loss : EachNode(ground.inventory)) {
+      const Settled before = Settle(initial, *base);
+      Forecaster forecaster(initial, *base);
+      for (const SingleLoss& loss : EachNode(initial.inventory)) {
         ExpectSame(forecaster.Of(loss.hypothesis),
-                   Compare(before, Settle(ground, Together(*base, loss.hypothesis))),
+                   Compare(before, Settle(initial, Together(*base, loss.hypothesis))),
                    "seed " + std::to_string(seed) + ", " + loss.name);
       }
     }

@@ -14,8 +14,8 @@ namespace mindgate::what_if {
 namespace {
 
 using ::mindgate::testing::Json;
+using ::mindgate::testing::Reported;
 using ::mindgate::testing::SmallCluster;
-using ::mindgate::testing::Told;
 using ::mindgate::testing::YamlDocument;
 
 SmallCluster Nodes(int count) {
@@ -146,8 +146,8 @@ std::string WithManifest(const SmallCluster& cluster, const std::vector<std::str
   const auto hypothesis = ReadQuestion(question, snapshot, TakeInventory(snapshot));
   EXPECT_TRUE(hypothesis);
   const Answer answer = AnswerOf(snapshot, objects, *hypothesis, options);
-  std::string text = Told(*answer.applied);
-  if (answer.happens) text += "then: " + Told(*answer.happens);
+  std::string text = Reported(*answer.applied);
+  if (answer.happens) text += "then: " + Reported(*answer.happens);
   for (const std::string& problem : answer.problems) text += problem + "\n";
   return text;
 }

@@ -21,8 +21,8 @@ namespace {
 
 using ::mindgate::testing::Dice;
 using ::mindgate::testing::Json;
+using ::mindgate::testing::Reported;
 using ::mindgate::testing::SmallCluster;
-using ::mindgate::testing::Told;
 using ::testing::HasSubstr;
 using ::testing::Not;
 namespace resources = kube::resources;
@@ -184,7 +184,7 @@ std::string Understood(const ClusterSnapshot& snapshot) {
   for (const char* node : {"n0", "n1"}) {
     what_if::Hypothesis hypothesis;
     hypothesis.lost = {node};
-    text += Told(what_if::ForecastOf(snapshot, hypothesis));
+    text += Reported(what_if::ForecastOf(snapshot, hypothesis));
   }
   return text;
 }
@@ -458,8 +458,8 @@ TEST(ReadSnapshot, SaysWhatIsWrong) {
   for (const auto& each : cases) {
     const auto snapshot = ReadSnapshot(each.text);
     ASSERT_FALSE(snapshot) << each.name;
-    const std::string told = json::Render(snapshot.error(), "s.json", each.text);
-    EXPECT_EQ(told.substr(0, each.want.size()), each.want) << each.name << ": " << told;
+    const std::string reported = json::Render(snapshot.error(), "s.json", each.text);
+    EXPECT_EQ(reported.substr(0, each.want.size()), each.want) << each.name << ": " << reported;
   }
 }
 

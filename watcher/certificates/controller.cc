@@ -186,13 +186,13 @@ Answer<Json> CertificateManager::OwnerReference(LeaderClient& client) {
     const auto ns = client.Get(resources::kNamespaces, {}, options_.ns);
     if (!ns && ns.error().reason != Reason::kForbidden) return tl::unexpected(ns.error());
     if (!ns) {
-      if (!told_of_no_owner_) {
+      if (!reported_no_owner_) {
         logger_.Warning(
             "cannot set an owner on the webhook configurations: they will outlive this namespace, "
             "and then reject what they validate; allow this ServiceAccount to get its namespace",
             {{"namespace", options_.ns}, {"fault", ns.error().message}});
       }
-      told_of_no_owner_ = true;
+      reported_no_owner_ = true;
       return Json();
     }
     namespace_uid_ = json::AsString(json::FindPath(*ns, {"metadata", "uid"})).value_or("");

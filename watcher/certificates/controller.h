@@ -69,7 +69,7 @@ class CertificateManager {
   log::Logger& logger_;
   CertificateManagerOptions options_;
   std::string namespace_uid_;  // empty: not known yet; never changes
-  bool told_of_no_owner_ = false;
+  bool reported_no_owner_ = false;
 };
 
 // Runs the certificate manager: every ten seconds, and sooner after a failure.
@@ -86,7 +86,7 @@ class CertificateController final : public Controller {
                         Options options);
 
   std::string_view name() const override { return "certificates"; }
-  bool wanted() const override { return true; }
+  bool enabled() const override { return true; }
   void Run(const std::stop_token& stop) override { loop_.Run(stop); }
   void EnqueueAll() override { loop_.Enqueue(); }
   std::string unready() const override { return failing_ ? "certificates cannot be managed" : ""; }

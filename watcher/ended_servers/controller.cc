@@ -117,7 +117,7 @@ ReconcileLoop<PodKey>::Options Controller::LoopOptions() {
           .seed = options_.seed,
           .term = options_.term,
           .reconcile = [this](const PodKey& key, const Term&) { return Reconcile(key); },
-          .forget = [this](const PodKey& key) { told_.erase(key); }};
+          .forget = [this](const PodKey& key) { reported_.erase(key); }};
 }
 
 void Controller::Run(const std::stop_token& stop) {
@@ -135,15 +135,15 @@ ReconcileResult Controller::Reconcile(const PodKey& key) {
   const auto objects = pods_.objects();
   const EndedServer* server = objects->Find(kube::Collection<EndedServer>::KeyOf(key.ns, key.pod));
   if (server == nullptr) {
-    told_.erase(key);
+    reported_.erase(key);
     return {};
   }
-  if (!wanted()) return {};
-  if (std::exchange(told_[key], server->uid) != server->uid) Tell(*server);
+  if (!enabled()) return {};
+  if (std::exchange(reported_[key], server->uid) != server->uid) Report(*server);
   return {};
 }
 
-void Controller::Tell(const EndedServer& server) {
+void Controller::Report(const EndedServer& server) {
   DecisionRecord record;
   record.controller = "ended-servers";
   record.ns = server.ns;
@@ -154,14 +154,14 @@ void Controller::Tell(const EndedServer& server) {
   record.type = kube::EventRecord::Type::kWarning;
   record.event_reason = "ServerSucceeded";
   record.event_action = "Watch";
-  decisions_.Tell(std::move(record));
+  decisions_.Report(std::move(record));
 }
 
 void Controller::AddMetrics(std::vector<prometheus::MetricFamily>& families) const {
-  const bool tells = wanted() && options_.term().has_value();
+  const bool reports = enabled() && options_.term().has_value();
   families.push_back(MakeGauge("mindgate_servers_succeeded",
                                "Pods of servers that ended with exit code 0 and are still there.",
-                               tells ? static_cast<double>(pods_.objects()->size()) : 0.0));
+                               reports ? static_cast<double>(pods_.objects()->size()) : 0.0));
 }
 
 }  // namespace mindgate::watcher::ended_servers

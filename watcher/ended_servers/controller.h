@@ -56,16 +56,16 @@ struct PodKey {
   friend const std::string& NamespaceOf(const PodKey& key) { return key.ns; }
 };
 
-// Follows pods that have succeeded, without those of Jobs, and tells once of each that is of a
+// Follows pods that have succeeded, without those of Jobs, and reports each once that is of a
 // server: an Event ServerSucceeded on the pod, a line of the log and a gauge. It does nothing else.
-// Only the leader tells; a new leader tells again of what is still there. The informer is its own:
+// Only the leader reports; a new leader reports again what is still there. The informer is its own:
 // that of all controllers leaves out what has succeeded, and should, for no other one asks for it.
 //
 // It needs list and watch of pods, and what the decision log needs.
 class Controller final : public watcher::Controller {
  public:
   struct Options {
-    std::function<bool()> wanted;
+    std::function<bool()> enabled;
     std::string ns{};  // empty: all namespaces
     std::function<std::optional<Term>()> term;
     uint64_t seed = 1;  // spreads pauses; another one for each replica
@@ -76,7 +76,7 @@ class Controller final : public watcher::Controller {
              DecisionListener& decisions, Options options);
 
   std::string_view name() const override { return "ended-servers"; }
-  bool wanted() const override { return options_.wanted(); }
+  bool enabled() const override { return options_.enabled(); }
   void Run(const std::stop_token& stop) override;
   void EnqueueAll() override;
   std::string unready() const override { return ""; }
@@ -89,13 +89,13 @@ class Controller final : public watcher::Controller {
   Pods::Options PodOptions();
   ReconcileLoop<PodKey>::Options LoopOptions();
   ReconcileResult Reconcile(const PodKey& key);
-  void Tell(const EndedServer& server);
+  void Report(const EndedServer& server);
 
   log::Logger& logger_;
   DecisionListener& decisions_;
   const Options options_;
-  // The uid of each pod that was told of; in the thread of the loop.
-  std::map<PodKey, std::string> told_;
+  // The uid of each pod that was reported; in the thread of the loop.
+  std::map<PodKey, std::string> reported_;
   ReconcileLoop<PodKey> loop_;
   Pods pods_;
 };

@@ -54,7 +54,7 @@ class Controller final : public watcher::Controller {
   Controller(kube::Client& client, const Clock& clock, log::Logger& logger, Options options);
 
   std::string_view name() const override { return "fail-closed"; }
-  bool wanted() const override { return true; }
+  bool enabled() const override { return true; }
   void Run(const std::stop_token& stop) override { loop_.Run(stop); }
   void EnqueueAll() override { loop_.Enqueue(); }
   // A leader is not ready before the webhook has answered, so that `helm install --wait` waits.

@@ -234,7 +234,7 @@ class Controller {
   virtual std::string_view name() const = 0;  // "scaling"
   // Whether the configuration asks for it now. Run is not called before, so that what is off needs
   // no permissions.
-  virtual bool wanted() const = 0;
+  virtual bool enabled() const = 0;
   // Until `stop`, once.
   virtual void Run(const std::stop_token& stop) = 0;
   // The replica has begun or ceased to lead, or the configuration is another one.

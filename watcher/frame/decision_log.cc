@@ -23,7 +23,7 @@ std::string FieldName(std::string_view json_name) {
 
 }  // namespace
 
-void DecisionLog::Tell(DecisionRecord record) {
+void DecisionLog::Report(DecisionRecord record) {
   record.reason = Cut(std::move(record.reason), kMaxReason);
   for (auto& [name, value] : record.about) value = Cut(std::move(value), kMaxAbout);
   std::optional<int64_t> not_logged;

@@ -33,14 +33,14 @@ struct DecisionRecord {
   std::string event_action;  // "Grant"
 };
 
-// Whom a controller tells of its decisions. Safe from many threads.
+// To whom a controller reports its decisions. Safe from many threads.
 class DecisionListener {
  public:
   virtual ~DecisionListener() = default;
-  virtual void Tell(DecisionRecord record) = 0;
+  virtual void Report(DecisionRecord record) = 0;
 };
 
-// The one place that tells people of decisions: as an Event, a line of the log, an entry that
+// The one place that reports decisions to people: as an Event, a line of the log, an entry that
 // /decisions shows, and a count for the metrics. Bounded: when it is full, the oldest entry of the
 // namespace with the most entries goes, so that one tenant's decisions do not drive out the
 // others'. In the log, a namespace has kLogged lines a minute and then every kEvery-th of its
@@ -65,7 +65,7 @@ class DecisionLog final : public DecisionListener {
   DecisionLog(const Clock& clock, log::Logger& logger, kube::Recorder& recorder)
       : clock_(clock), logger_(logger), recorder_(recorder) {}
 
-  void Tell(DecisionRecord record) override;
+  void Report(DecisionRecord record) override;
 
   std::vector<Entry> entries() const;  // oldest first
   Counts counts() const;

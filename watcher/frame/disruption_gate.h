@@ -78,7 +78,7 @@ class DisruptionGate {
     std::string_view setting;  // that says how many: "restartsPerMinute"
     int64_t per_minute = 0;
     int64_t count = 1;
-    // Somebody tells the budget what a leader before this one took of it. Otherwise nothing is
+    // Somebody gives the budget what a leader before this one took of it. Otherwise nothing is
     // taken in the first minute of a term.
     bool inherited = false;
   };

@@ -182,7 +182,7 @@ const json::Projection& Fields() {
 
 }  // namespace
 
-bool SaysDisabled(const Value& object) {
+bool OptsOut(const Value& object) {
   for (const char* map : {"labels", "annotations"}) {
     if (json::TextAt(object, {"metadata", map, schemas::kRescheduling}) == "disabled") return true;
   }
@@ -219,7 +219,7 @@ OptOut NamespaceOptOut(LeaderClient& client, const std::string& ns) {
     if (answer.error().reason == kube::Reason::kNotFound) return {};
     return Unreadable(resources::kNamespaces, ns, answer.error());
   }
-  if (!SaysDisabled(answer->root())) return {};
+  if (!OptsOut(answer->root())) return {};
   return {.why = "mindgate.io/rescheduling is disabled on namespace " + ns};
 }
 
@@ -235,7 +235,7 @@ OptOut DisabledByOwner(LeaderClient& client, const Value& object, const std::str
     const json::Document& document = *answer;
     // Another one of its name is not the owner.
     if (json::TextAt(document.root(), {"metadata", "uid"}) != owner->uid) return {};
-    if (SaysDisabled(document.root())) {
+    if (OptsOut(document.root())) {
       return {.why = "mindgate.io/rescheduling is disabled on " + owner->resource.kind + " " +
                      owner->name};
     }
@@ -245,7 +245,7 @@ OptOut DisabledByOwner(LeaderClient& client, const Value& object, const std::str
 }
 
 OptOut DisabledFor(LeaderClient& client, const Value& pod, const std::string& ns) {
-  if (SaysDisabled(pod)) {
+  if (OptsOut(pod)) {
     return {.why = "mindgate.io/rescheduling is disabled on pod " +
                    json::TextAt(pod, {"metadata", "name"})};
   }
@@ -257,7 +257,7 @@ OptOut DisabledFor(LeaderClient& client, const Value& pod, const std::string& ns
     if (!answer && answer.error().reason != kube::Reason::kNotFound) {
       return Unreadable(resources::kPodGroups, ns + "/" + group, answer.error());
     }
-    if (answer && SaysDisabled(answer->root())) {
+    if (answer && OptsOut(answer->root())) {
       return {.why = "mindgate.io/rescheduling is disabled on PodGroup " + group};
     }
   }

@@ -87,7 +87,7 @@ struct OptOut {
 std::vector<json::Projection::Path> OptOutFields();
 
 // Label or annotation mindgate.io/rescheduling: disabled in the metadata of the object.
-bool SaysDisabled(const json::Value& object);
+bool OptsOut(const json::Value& object);
 
 // mindgate.io/pause-rescheduling on the watcher's Lease. Without a namespace or name there is none.
 OptOut PauseOf(LeaderClient& client, const std::string& ns, const std::string& lease);

@@ -29,7 +29,7 @@ std::optional<PodInformer::Selectors> PodInformer::Wanted() const {
   std::optional<Selectors> wanted;
   for (size_t i = 0; i < subscribers_.size(); ++i) {
     const Subscriber& subscriber = subscribers_[i];
-    if (!subscriber.wanted()) continue;
+    if (!subscriber.enabled()) continue;
     if (!wanted) {
       wanted = {subscriber.label_selector, false, std::vector<bool>(subscribers_.size())};
     }
@@ -47,7 +47,7 @@ std::optional<PodInformer::Kept> PodInformer::Project(const json::Value& pod, bo
   const bool failed = HasFailed(pod);
   for (size_t i = 0; i < subscribers_.size(); ++i) {
     if (!wanted[i] || (failed && !subscribers_[i].failed)) continue;
-    const auto& project = metadata_only ? subscribers_[i].left_out : subscribers_[i].project;
+    const auto& project = metadata_only ? subscribers_[i].oversized : subscribers_[i].project;
     if (project) kept[i] = project(pod);
     any = any || kept[i] != nullptr;
   }
@@ -79,7 +79,7 @@ std::shared_ptr<PodInformer::Informer> PodInformer::MakeInformer(const Selectors
     return Project(pod, false, wanted);
   };
   if (std::all_of(subscribers_.begin(), subscribers_.end(),
-                  [](const Subscriber& one) { return one.left_out != nullptr; })) {
+                  [](const Subscriber& one) { return one.oversized != nullptr; })) {
     options.left_out = [this, wanted = selectors.subscribers](const json::Value& pod) {
       return Project(pod, true, wanted);
     };
@@ -88,9 +88,9 @@ std::shared_ptr<PodInformer::Informer> PodInformer::MakeInformer(const Selectors
     Changed(before, after);
   };
   options.failed = options_.failed;
-  options.became_current = [this] {
+  options.on_synced = [this] {
     for (const Subscriber& subscriber : subscribers_) {
-      if (subscriber.became_current) subscriber.became_current();
+      if (subscriber.on_synced) subscriber.on_synced();
     }
   };
   options.seed = options_.seed;
@@ -241,7 +241,7 @@ kube::Informer<NodeInformer::State>::Options NodeInformer::InformerOptions() {
   informer.changed = [this](const std::string& key, const State* before, const State* after) {
     Note(key.substr(key.find('/') + 1), before, after);  // of no namespace
   };
-  informer.became_current = options_.became_current;
+  informer.on_synced = options_.on_synced;
   informer.failed = options_.failed;
   informer.seed = options_.seed;
   return informer;

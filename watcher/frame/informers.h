@@ -31,17 +31,17 @@ class PodInformer {
   template <typename T>
   struct Subscription {
     // Whether pods are needed for it now; those of nobody are not followed.
-    std::function<bool()> wanted;
+    std::function<bool()> enabled;
     std::string label_selector{};  // empty: all pods. Others may need more; `project` chooses
     bool failed = false;           // also pods in phase Failed; those that succeeded never
     std::vector<json::Projection::Path> fields;
     // Null: of no interest.
     std::function<Ptr<T>(const json::Value& pod)> project;
     // Of a pod that is too large to be read; empty: nothing is current while there is one.
-    std::function<Ptr<T>(const json::Value& metadata_only)> left_out{};
+    std::function<Ptr<T>(const json::Value& metadata_only)> oversized{};
     // In the thread of Run; null: it did not exist before, or no longer exists.
     std::function<void(const Ptr<T>& before, const Ptr<T>& after)> changed;
-    std::function<void()> became_current{};  // likewise
+    std::function<void()> on_synced{};  // likewise
   };
 
   struct Options {
@@ -57,14 +57,14 @@ class PodInformer {
   template <typename T>
   void Subscribe(Subscription<T> subscription) {
     const auto typed = [](const ErasedPtr& pod) { return std::static_pointer_cast<const T>(pod); };
-    Subscriber erased{std::move(subscription.wanted),
+    Subscriber erased{std::move(subscription.enabled),
                       std::move(subscription.label_selector),
                       subscription.failed,
                       std::move(subscription.fields),
                       std::move(subscription.project),
-                      std::move(subscription.left_out),
+                      std::move(subscription.oversized),
                       {},
-                      std::move(subscription.became_current)};
+                      std::move(subscription.on_synced)};
     erased.changed = [typed, changed = std::move(subscription.changed)](const ErasedPtr& before,
                                                                         const ErasedPtr& after) {
       changed(typed(before), typed(after));
@@ -90,14 +90,14 @@ class PodInformer {
   using Informer = kube::Informer<Kept>;
 
   struct Subscriber {
-    std::function<bool()> wanted;
+    std::function<bool()> enabled;
     std::string label_selector;
     bool failed;
     std::vector<json::Projection::Path> fields;
     std::function<ErasedPtr(const json::Value&)> project;
-    std::function<ErasedPtr(const json::Value&)> left_out;
+    std::function<ErasedPtr(const json::Value&)> oversized;
     std::function<void(const ErasedPtr&, const ErasedPtr&)> changed;
-    std::function<void()> became_current;
+    std::function<void()> on_synced;
   };
 
   struct Selectors {
@@ -128,7 +128,7 @@ class PodInformer {
   std::stop_source reselect_ GUARDED_BY(mutex_);
 };
 
-// The condition Ready of a node; one that has not told anything yet is ready. Reads
+// The condition Ready of a node; one that has not reported anything yet is ready. Reads
 // status.conditions.
 bool IsReady(const json::Value& node);
 
@@ -154,7 +154,7 @@ class NodeInformer {
     bool npus = false;
     // What SerialOf says of these nodes is something else. In the thread of Run.
     std::function<void(const std::set<std::string>& nodes)> serials_changed{};
-    std::function<void()> became_current{};
+    std::function<void()> on_synced{};
     std::function<void(const kube::Fault& fault, std::chrono::milliseconds pause)> failed{};
     uint64_t seed = 1;
   };

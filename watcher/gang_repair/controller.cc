@@ -93,7 +93,7 @@ typename kube::Informer<T>::Options Controller::Following(
   options.failed = [this, &resource](const kube::Fault& fault, std::chrono::milliseconds pause) {
     OnFault(resource, fault, pause);
   };
-  options.became_current = [this] { EnqueueIfCurrent(); };
+  options.on_synced = [this] { EnqueueIfCurrent(); };
   options.seed = options_.seed + std::hash<std::string>()(resource.plural);
   return options;
 }
@@ -104,15 +104,15 @@ void Controller::SubscribeTo(PodInformer& pods) {
     return pod ? std::make_shared<const Pod>(*std::move(pod)) : nullptr;
   };
   PodInformer::Subscription<Pod> subscription;
-  subscription.wanted = options_.wanted;
+  subscription.enabled = options_.enabled;
   subscription.fields = PodFields();
   subscription.project = project;
-  subscription.left_out = project;  // whose it is stands in its metadata
+  subscription.oversized = project;  // whose it is stands in its metadata
   subscription.changed = [this](const PodInformer::Ptr<Pod>& before,
                                 const PodInformer::Ptr<Pod>& after) {
     Change(before.get(), after.get());
   };
-  subscription.became_current = [this] { EnqueueIfCurrent(); };
+  subscription.on_synced = [this] { EnqueueIfCurrent(); };
   pods.Subscribe<Pod>(std::move(subscription));
 }
 
@@ -124,7 +124,7 @@ ReconcileLoop<OwnerKey>::Options Controller::LoopOptions() {
           .term = options_.term,
           .reconcile = [this](const OwnerKey& owner,
                               const Term& term) { return Reconcile(owner, term); },
-          .forget = [this](const OwnerKey& owner) { said_.erase(owner); }};
+          .forget = [this](const OwnerKey& owner) { reported_.erase(owner); }};
 }
 
 void Controller::Run(const std::stop_token& stop) {
@@ -170,30 +170,30 @@ size_t Controller::left_out() const {
 }
 
 ReconcileResult Controller::Reconcile(const OwnerKey& owner, const Term& term) {
-  if (!wanted()) return {};
+  if (!enabled()) return {};
   if (!IsCurrent()) return {};  // all come again once it is
   const auto repairs = RepairsOf(owner);
   ++looks_;
   if (!repairs) {
-    said_.erase(owner);
+    reported_.erase(owner);
     return {};
   }
   ReconcileResult result;
-  const std::string said = said_[owner];
-  std::string sayings;
+  const std::string last = reported_[owner];
+  std::string reports;
   for (const Repair& repair : *repairs) {
     if (options_.mode == schemas::EnforcementMode::kEnforce) {
       Write(repair, term, result);
       continue;
     }
-    const std::string saying = repair.group.uid + " " + repair.decision.k + "\n";
-    sayings += saying;
-    if (said.find(saying) == std::string::npos) Tell(repair, false);
+    const std::string report = repair.group.uid + " " + repair.decision.k + "\n";
+    reports += report;
+    if (last.find(report) == std::string::npos) Report(repair, false);
   }
-  if (sayings.empty()) {
-    said_.erase(owner);
+  if (reports.empty()) {
+    reported_.erase(owner);
   } else {
-    said_[owner] = std::move(sayings);
+    reported_[owner] = std::move(reports);
   }
   return result;
 }
@@ -256,11 +256,11 @@ void Controller::Write(const Repair& repair, const Term& term, ReconcileResult& 
     const MutexLock lock(mutex_);
     state_.Wrote(*written);
   }
-  Tell(repair, true);
+  Report(repair, true);
   ++(repair.lowers() ? lowered_ : restored_);
 }
 
-void Controller::Tell(const Repair& repair, bool enforced) {
+void Controller::Report(const Repair& repair, bool enforced) {
   const Decision& decision = repair.decision;
   const bool lowers = repair.lowers();
   const std::string k(schemas::kMinAvailable);
@@ -287,7 +287,7 @@ void Controller::Tell(const Repair& repair, bool enforced) {
     record.regarding = {repair.resource->api_version(), repair.resource->kind, repair.ns,
                         repair.name, repair.uid};
   }
-  decisions_.Tell(std::move(record));
+  decisions_.Report(std::move(record));
 }
 
 void Controller::OnFault(const kube::Resource& resource, const kube::Fault& fault,

@@ -40,7 +40,7 @@ namespace mindgate::watcher::gang_repair {
 class Controller final : public watcher::Controller {
  public:
   struct Options {
-    std::function<bool()> wanted;
+    std::function<bool()> enabled;
     std::function<std::optional<Term>()> term;
     // observe writes nothing.
     schemas::EnforcementMode mode = schemas::EnforcementMode::kEnforce;
@@ -52,7 +52,7 @@ class Controller final : public watcher::Controller {
              log::Logger& logger, PodInformer& pods, DecisionLog& decisions, Options options);
 
   std::string_view name() const override { return "gang-repair"; }
-  bool wanted() const override { return options_.wanted(); }
+  bool enabled() const override { return options_.enabled(); }
   void Run(const std::stop_token& stop) override;
   void EnqueueAll() override;
   std::string unready() const override { return ""; }
@@ -88,7 +88,7 @@ class Controller final : public watcher::Controller {
   ReconcileResult Reconcile(const OwnerKey& owner, const Term& term);
   std::optional<std::vector<Repair>> RepairsOf(const OwnerKey& owner);
   void Write(const Repair& repair, const Term& term, ReconcileResult& result);
-  void Tell(const Repair& repair, bool enforced);
+  void Report(const Repair& repair, bool enforced);
   void OnFault(const kube::Resource& resource, const kube::Fault& fault,
                std::chrono::milliseconds pause);
 
@@ -108,7 +108,7 @@ class Controller final : public watcher::Controller {
   std::atomic<uint64_t> failed_ = 0;
   std::atomic<uint64_t> looks_ = 0;
   // What it would do, as of the last decision; in the thread of the loop.
-  std::map<OwnerKey, std::string> said_;
+  std::map<OwnerKey, std::string> reported_;
 
   ReconcileLoop<OwnerKey> loop_;
   PodInformer& pods_;

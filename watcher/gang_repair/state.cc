@@ -431,7 +431,7 @@ State::Affected State::Change(const Pod* before, const Pod* after) {
 
 void State::Wrote(const PodGroup& group) {
   const auto held = groups_.find(group.owner_key());
-  // Deleted or replaced in the meantime, or told by the watch already.
+  // Deleted or replaced in the meantime, or reported by the watch already.
   if (held == groups_.end() || held->second.group.uid != group.uid) return;
   if (IsOlder(held->second.group.version, group.version)) Put(group, true);
 }

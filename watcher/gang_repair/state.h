@@ -116,11 +116,11 @@ struct Decision {
 // What becomes of the gang's PodGroup. What is written is at least 1 and less than the template's
 // K; deciding again on what was written gives kNothing.
 //
-// A K that a person wrote on the PodGroup is never touched. It is told from ours by what it says:
-// ours is every value that the marker names, and the template's own, which the scheduler copies
-// from a pod into its PodGroup and may write back with an older copy of it, without or with an
-// older marker. Any other value is a person's; so is every value but the template's where there is
-// no marker.
+// A K that a person wrote on the PodGroup is never touched. It is distinguished from ours by what
+// it says: ours is every value that the marker names, and the template's own, which the scheduler
+// copies from a pod into its PodGroup and may write back with an older copy of it, without or with
+// an older marker. Any other value is a person's; so is every value but the template's where there
+// is no marker.
 Decision Decide(const Deployment& deployment, const Gang& gang);
 
 // The same for a RoleSet: its templates keep their K when it is scaled, so that a changed K does
@@ -169,7 +169,7 @@ class State {
  public:
   using Affected = std::set<OwnerKey>;
 
-  // As kube::Informer tells a change: null is "not there".
+  // As kube::Informer reports a change: null is "not there".
   Affected Change(const Deployment* before, const Deployment* after);
   Affected Change(const ReplicaSet* before, const ReplicaSet* after);
   Affected Change(const RoleSet* before, const RoleSet* after);
@@ -200,7 +200,7 @@ class State {
  private:
   struct HeldGroup {
     PodGroup group;
-    bool answered = false;  // it is what a write of ours was answered: no watch has told it yet
+    bool answered = false;  // it is what a write of ours was answered: no watch has reported it yet
   };
 
   // Of a ReplicaSet its Deployment, of a RoleSet itself.

@@ -77,7 +77,7 @@ ReconcileLoop<JobKey>::Options ReschedulingController::LoopOptions() {
 
 Isolation::Options ReschedulingController::IsolationOptions() {
   return {.writes = [this] { return Acts(); },
-          .wanted = [this] { return options_.settings().isolate_nodes; },
+          .enabled = [this] { return options_.settings().isolate_nodes; },
           .is_unhealthy =
               [this](const std::string& node) {
                 const auto reported = feed_.faults();
@@ -127,7 +127,7 @@ faults::Feed::Options ReschedulingController::FeedOptions() {
                                "faults: ClusterD is silent",
                  {});
   };
-  feed.became_current = [this] { BecameCurrent(); };
+  feed.on_synced = [this] { BecameCurrent(); };
   feed.failed = WarnOfWatchFaults(logger_, "reports of faults");
   feed.seed = options_.seed;
   return feed;
@@ -145,7 +145,7 @@ NodeInformer::Options ReschedulingController::NodeOptions() {
   nodes.serials_changed = [this](const std::set<std::string>& changed) {
     feed_.SerialsChanged(changed);
   };
-  nodes.became_current = [this] { BecameCurrent(); };
+  nodes.on_synced = [this] { BecameCurrent(); };
   nodes.failed = WarnOfWatchFaults(logger_, "nodes");
   nodes.seed = options_.seed;
   return nodes;
@@ -163,7 +163,7 @@ ReschedulingController::Groups::Options ReschedulingController::GroupOptions() {
         index_.Changed(before == nullptr ? nullptr : *before, after == nullptr ? nullptr : *after);
     for (const JobKey& job : concerned) loop_.Enqueue(job);
   };
-  groups.became_current = [this] { BecameCurrent(); };
+  groups.on_synced = [this] { BecameCurrent(); };
   groups.failed = WarnOfWatchFaults(logger_, "PodGroups, without which nothing is rescheduled");
   groups.seed = options_.seed;
   return groups;
@@ -171,17 +171,19 @@ ReschedulingController::Groups::Options ReschedulingController::GroupOptions() {
 
 void ReschedulingController::SubscribeTo(PodInformer& pods) {
   PodInformer::Subscription<PodState> subscription;
-  subscription.wanted = [this] { return wanted(); };
+  subscription.enabled = [this] { return enabled(); };
   subscription.failed = true;
   subscription.fields = PodFields();
   subscription.project = [this](const json::Value& pod) { return reader_.Read(pod); };
-  subscription.left_out = subscription.project;  // a pod that is too large has no fault known of it
+  subscription.oversized =
+      subscription.project;  // a pod that is too large has no fault known of it
   subscription.changed = [this](const PodPtr& before, const PodPtr& after) {
     for (const JobKey& job : index_.Changed(before, after)) loop_.Enqueue(job);
     // What makes a node that is gone count.
     const auto place_of = [](const PodPtr& pod) {
       const bool counts = pod != nullptr && pod->node != nullptr && pod->bound;
-      return counts && pod->going == Time{} ? std::string_view(*pod->node) : std::string_view();
+      return counts && pod->deletion_time == Time{} ? std::string_view(*pod->node)
+                                                    : std::string_view();
     };
     const std::string_view was = place_of(before);
     const std::string_view is = place_of(after);
@@ -190,7 +192,7 @@ void ReschedulingController::SubscribeTo(PodInformer& pods) {
       if (!node.empty()) faulty_nodes_.Changed({std::string(node)});
     }
   };
-  subscription.became_current = [this] { BecameCurrent(); };
+  subscription.on_synced = [this] { BecameCurrent(); };
   pods.Subscribe<PodState>(std::move(subscription));
 }
 

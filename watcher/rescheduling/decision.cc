@@ -72,12 +72,12 @@ class DecisionMaker {
     if (response.step == Step::kAnnotate) {
       Annotate(response);
     } else if (Acts(response.step)) {
-      decision_.asks_to_exit = response.asks_to_exit;
+      decision_.requests_graceful_exit = response.requests_graceful_exit;
       if (HasNewFault()) Begin(response);
     } else if (next_.restart && response.reason == FaultType::kHealthy) {
-      Follow();
+      CheckCompletion();
     }
-    if (next_.restart && MayRestart()) GoOn();
+    if (next_.restart && MayRestart()) ContinueRestart();
     if (!next_.restart && next_.restarted && *next_.restarted + kForget < now_) {
       next_.restarted.reset();
       next_.youngest.reset();
@@ -111,7 +111,7 @@ class DecisionMaker {
       if (!IsFaulty(i)) continue;
       const std::string uid = ShortUid(job_.tasks[i].uid);
       seen.faulty.emplace(uid, since(next_.seen.faulty, uid));
-      if (job_.tasks[i].going) seen.going.emplace(uid, since(next_.seen.going, uid));
+      if (job_.tasks[i].deletion_time) seen.going.emplace(uid, since(next_.seen.going, uid));
     }
     if (!seen.empty()) seen.other = RestartByOther();
     next_.seen = std::move(seen);
@@ -131,7 +131,7 @@ class DecisionMaker {
     Restart& restart = *next_.restart;
     restart.inherited = false;
     for (const Task& task : job_.tasks) {
-      if (!task.going || !IsOlder(task)) continue;
+      if (!task.deletion_time || !IsOlder(task)) continue;
       const bool in_scope = restart.chosen.all && IsIn(*restart.chosen.all, task);
       if (!in_scope && !restart.chosen.pods.contains(ShortUid(task.uid))) continue;
       restart.targets.emplace(task.uid, Target{restart.since, restart.by_force});
@@ -198,19 +198,19 @@ class DecisionMaker {
     restart.chosen = {};
     for (const auto scope : {Escalation::kWholeJob, Escalation::kSuperPods, Escalation::kRacks}) {
       bool any = false;
-      const bool says_too_much =
+      const bool names_too_many =
           std::any_of(job_.tasks.begin(), job_.tasks.end(), [&](const Task& task) {
             if (!IsOlder(task) || !IsIn(scope, task)) return false;
             any = true;
             return !IsTarget(task);
           });
-      if (says_too_much || !any) continue;
+      if (names_too_many || !any) continue;
       restart.chosen.all = scope;
       break;
     }
     for (const Task& task : job_.tasks) {
-      const bool said = restart.chosen.all && IsIn(*restart.chosen.all, task);
-      if (IsTarget(task) && !said) restart.chosen.pods.insert(ShortUid(task.uid));
+      const bool is_named = restart.chosen.all && IsIn(*restart.chosen.all, task);
+      if (IsTarget(task) && !is_named) restart.chosen.pods.insert(ShortUid(task.uid));
     }
   }
 
@@ -269,8 +269,9 @@ class DecisionMaker {
       const std::string uid = ShortUid(task.uid);
       const Time since = seen.faulty.at(uid);
       Time until = since + after;
-      if (task.going) {
-        until = std::max(until, std::min(*task.going + after, seen.going.at(uid) + at_most));
+      if (task.deletion_time) {
+        until =
+            std::max(until, std::min(*task.deletion_time + after, seen.going.at(uid) + at_most));
       }
       if (seen.other) {
         const Time latest = since + options_.grace_over_time;
@@ -282,7 +283,7 @@ class DecisionMaker {
   }
 
   // Whether what the last restart led to is faulty as well.
-  bool IsInVain() const {
+  bool LastRestartFailed() const {
     if (!next_.restarted || !next_.youngest) return false;
     for (size_t i = 0; i < job_.tasks.size(); ++i) {
       const Task& task = job_.tasks[i];
@@ -293,7 +294,7 @@ class DecisionMaker {
 
   void Wait(Time until, const std::string& why) {
     decision_.step = Step::kNothing;
-    decision_.waits = true;
+    decision_.is_pending = true;
     decision_.why = why;
     decision_.requeue_at = Earlier(decision_.requeue_at, until);
   }
@@ -303,7 +304,7 @@ class DecisionMaker {
       Wait(*due, "Volcano has time to act until " + FormatTime(*due));
       return;
     }
-    const bool futile_restarts = IsInVain();
+    const bool futile_restarts = LastRestartFailed();
     if (futile_restarts) {
       seconds pause = kFirstPause;
       for (int64_t i = 0; i < next_.futile_restarts && pause < kLongestPause; ++i) pause *= 2;
@@ -316,7 +317,7 @@ class DecisionMaker {
         return;
       }
     }
-    decision_.begins = true;
+    decision_.counts_against_budget = true;
     next_.futile_restarts = futile_restarts ? next_.futile_restarts + 1 : 0;
     next_.restarted = now_;
     if (const std::string failed = NewlyFailed();
@@ -377,14 +378,14 @@ class DecisionMaker {
   }
 
   // No pod is faulty any more, and a restart was begun.
-  void Follow() {
+  void CheckCompletion() {
     Restart& restart = *next_.restart;
     if (!restart.targets.empty()) return;
     const auto placed = std::count_if(job_.tasks.begin(), job_.tasks.end(),
                                       [](const Task& task) { return !task.node.empty(); });
     if (HasAllPods(job_, placed + job_.succeeded)) {
       decision_.stops_asking =
-          restart.reason == FaultType::kSubHealthFault && job_.policy.asks_to_exit();
+          restart.reason == FaultType::kSubHealthFault && job_.policy.requests_graceful_exit();
       next_.restart.reset();
       decision_.why = "it has all the pods that it needs";
       return;
@@ -448,7 +449,7 @@ class DecisionMaker {
       if (const auto next = NextScope()) Escalate(*next);
       return;
     }
-    decision_.begins = true;
+    decision_.counts_against_budget = true;
     decision_.reason = restart.reason;
     decision_.why = "it did not run again without " + scope + would_stay_;
     restart.finished.reset();
@@ -457,7 +458,7 @@ class DecisionMaker {
   }
 
   // What is left of the restart that is under way.
-  void GoOn() {
+  void ContinueRestart() {
     Restart& restart = *next_.restart;
     if (restart.targets.empty()) return;
     std::vector<size_t> evicted;
@@ -474,14 +475,14 @@ class DecisionMaker {
         continue;
       }
       decision_.requeue_at = Earlier(decision_.requeue_at, deadline + seconds(1));
-      if (!task.going) evicted.push_back(i);
+      if (!task.deletion_time) evicted.push_back(i);
     }
     if (evicted.empty() && forced.empty()) {
-      decision_.begins = false;
+      decision_.counts_against_budget = false;
       if (decision_.step == Step::kFails) return;
       if (decision_.reason == FaultType::kHealthy) decision_.reason = restart.reason;
       decision_.step = Step::kNothing;
-      if (!decision_.waits) decision_.why = "its pods are going";
+      if (!decision_.is_pending) decision_.why = "its pods are going";
       return;
     }
     if (decision_.reason == FaultType::kHealthy || decision_.step == Step::kFails) {
@@ -515,7 +516,7 @@ class DecisionMaker {
       Wait(*due, "Volcano has time to act until " + FormatTime(*due));
       return;
     }
-    decision_.begins = true;
+    decision_.counts_against_budget = true;
   }
 
   const Job& job_;

@@ -23,7 +23,7 @@ namespace mindgate::watcher::rescheduling {
 //
 // It does what MindCluster's plugin does (mind-cluster:
 // component/ascend-for-volcano/internal/rescheduling), and what the plugin gets wrong it does
-// better: faults are looked at again in every round, not only before the first restart; retries and
+// better: faults are judged again in every round, not only before the first restart; retries and
 // grace periods survive a restart of the watcher; wider scopes come after a time and not after a
 // number of scheduling sessions; and a job whose replacements fail as well is restarted after
 // growing pauses.
@@ -56,15 +56,15 @@ struct Decision {
   // kAnnotate without tasks: all of them are marked.
   Step step = Step::kNothing;
   FaultType reason = FaultType::kHealthy;
-  std::vector<FaultType> types{};  // of each task
-  std::vector<size_t> tasks{};     // those that are not faulty come first
-  bool asks_to_exit = false;       // the job, before its pods are evicted (GracefulExit)
-  bool stops_asking = false;       // it was asked, and has its pods again
-  bool begins = false;             // more pods go than before: this is what budgets count
-  bool waits = false;              // something will be done, but not yet
-  bool lacks_room = false;         // pods that are not faulty stay, as there is no room for all
-  std::string why{};               // a sentence without its full stop, for people
-  JobState next{};                 // to be kept before anything is done
+  std::vector<FaultType> types{};       // of each task
+  std::vector<size_t> tasks{};          // those that are not faulty come first
+  bool requests_graceful_exit = false;  // the job, before its pods are evicted (GracefulExit)
+  bool stops_asking = false;            // it was asked, and has its pods again
+  bool counts_against_budget = false;   // more pods go than before: this is what budgets count
+  bool is_pending = false;              // something will be done, but not yet
+  bool lacks_room = false;  // pods that are not faulty stay, as there is no room for all
+  std::string why{};        // a sentence without its full stop, for people
+  JobState next{};          // to be kept before anything is done
   std::optional<Time> requeue_at{};
   bool operator==(const Decision&) const = default;
 };
@@ -78,19 +78,19 @@ std::string PodStatus(FaultType type);
 Decision Decide(const Job& job, const Hardware& hardware, const JobState& state,
                 const DecisionOptions& options, Time now);
 
-// What a job is at this moment, as the API server and not the watches tell it.
+// What a job is at this moment, as the API server and not the watches report it.
 struct Revalidation {
   Job job{};                                       // as its PodGroup and its pods are
   std::set<std::string, std::less<>> not_ready{};  // of those given, the nodes that still are
   std::string changed{};                           // what is another one than was decided about
-  std::string held{};                              // by whose owner nothing may be done
-  bool late = false;                               // what changed is on its way by a watch
+  std::string disabled_by_owner{};                 // by whose owner nothing may be done
+  bool watch_lags = false;                         // what changed is on its way by a watch
   bool failed = false;                             // something could not be read
   PodGroupState group{};                           // that the job is of
 };
 
-// The reports on which it rests that this is known of a node, as the watches told them; nothing
-// when they have told something else since. Null: it rests on none.
+// The reports on which it rests that this is known of a node, as the watches reported them; nothing
+// when they have reported something else since. Null: it rests on none.
 using ReportsOf = std::function<std::optional<std::vector<faults::ReportVersion>>(
     const std::string& node, const faults::NodeFaults& known)>;
 

@@ -121,10 +121,10 @@ PodPtr PodReader::Read(const Value& pod) {
     return ParseTimestamp(json::TextAt(metadata, {key}));
   };
   state->created = time("creationTimestamp").value_or(Time{});
-  const auto going = time("deletionTimestamp");
-  state->going = going.value_or(Time{});
+  const auto deletion_time = time("deletionTimestamp");
+  state->deletion_time = deletion_time.value_or(Time{});
   const auto grace = json::AsInt(json::Find(metadata, "deletionGracePeriodSeconds"));
-  state->forced = going && grace.value_or(-1) == 0;
+  state->forced = deletion_time && grace.value_or(-1) == 0;
   state->ended = json::TextAt(pod, {"status", "phase"}) == "Failed";
   state->failed = state->ended || HasFailedContainer(pod);
   const Value* gates = json::FindPath(pod, {"spec", "schedulingGates"});
@@ -155,7 +155,7 @@ Task PodState::ToTask() const {
             .bound = bound,
             .ready = ready,
             .pod_status = text(metadata->annotations, schemas::kPodStatus)};
-  if (going != Time{}) task.going = going;
+  if (deletion_time != Time{}) task.deletion_time = deletion_time;
   if (super_pod >= 0) task.super_pod = super_pod;
   return task;
 }
@@ -203,7 +203,7 @@ auto PlaceOf(std::vector<PodPtr>& pods, const std::string& name) {
 }
 
 int64_t ChipsHeldBy(const PodState& pod) {
-  const bool holds = pod.node != nullptr && !pod.ended && pod.going == Time{};
+  const bool holds = pod.node != nullptr && !pod.ended && pod.deletion_time == Time{};
   return holds && pod.chips != nullptr ? std::ssize(*pod.chips) : 0;
 }
 
@@ -349,7 +349,8 @@ std::vector<JobKey> JobIndex::BoundJobsOn(std::string_view node) const {
     if (entry == jobs_.end() || entry->second.group == nullptr) continue;
     const auto& pods = entry->second.pods;
     if (std::any_of(pods.begin(), pods.end(), [&](const PodPtr& pod) {
-          return pod->bound && pod->going == Time{} && pod->node != nullptr && *pod->node == node;
+          return pod->bound && pod->deletion_time == Time{} && pod->node != nullptr &&
+                 *pod->node == node;
         })) {
       keys.insert(*job);
     }
@@ -364,7 +365,7 @@ size_t CountOf(const Job& job, Is is) {
   return static_cast<size_t>(std::count_if(job.tasks.begin(), job.tasks.end(), is));
 }
 
-bool StaysUp(const Task& task) { return !task.going && !task.ended; }
+bool StaysUp(const Task& task) { return !task.deletion_time && !task.ended; }
 
 }  // namespace
 
@@ -390,7 +391,7 @@ bool Recoveries::IsReached(RecoveryStep step, const Recovery& recovery, const Jo
   switch (step) {
     case RecoveryStep::kDecided:
       return restarts || CountOf(job, [&](const Task& task) {
-                           return is_faulty(task) && !task.going;
+                           return is_faulty(task) && !task.deletion_time;
                          }) < recovery.faulty.size();
     case RecoveryStep::kDeleted:
       return CountOf(job, is_faulty) == 0;

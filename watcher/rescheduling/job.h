@@ -33,7 +33,7 @@ struct JobKey {
 // A job as it is at one moment.
 struct Job {
   std::string uid{};  // of the PodGroup
-  // Its PodGroup is Running or Unknown. Before, pods that fail are not looked at, as their job has
+  // Its PodGroup is Running or Unknown. Before, pods that fail are not considered, as their job has
   // never run (mind-cluster: component/ascend-for-volcano/internal/rescheduling/frame.go).
   bool started = false;
   // Pods that it needs: the PodGroup's minMember, or where that is 1,
@@ -72,7 +72,7 @@ struct PodState {
   std::shared_ptr<const std::string> node;  // null: it is not placed
   std::shared_ptr<const std::set<std::string, std::less<>>> chips;
   Time created{};
-  Time going{};            // 0: it is not being deleted
+  Time deletion_time{};    // 0: it is not being deleted
   int32_t super_pod = -1;  // -1: it is in none
   int32_t rank = -1;       // -1: it has none
   bool failed = false;
@@ -137,7 +137,7 @@ bool IsDisabled(const Metadata& metadata);
 // Those of the metadata of any object.
 Metadata MetadataOf(const json::Value* metadata);
 
-// The pods of each PodGroup, as the informers tell them. Safe from many threads.
+// The pods of each PodGroup, as the informers report them. Safe from many threads.
 class JobIndex {
  public:
   // A pod before and after a change; null: it did not exist before, or no longer exists. Returns

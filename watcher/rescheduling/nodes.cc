@@ -226,14 +226,14 @@ std::optional<Json> TaintPatch(const Value& node, bool faulty) {
 }
 
 ReconcileResult Isolation::Reconcile(const NodeKey& key, const Term& term) {
-  const bool faulty = options_.wanted() && options_.is_unhealthy(key.name);
+  const bool faulty = options_.enabled() && options_.is_unhealthy(key.name);
   if (!options_.writes()) {
     // Not even what a leader before left is taken away.
     if (!faulty) {
       IsNew(key.name, "");
     } else if (IsNew(key.name, "would")) {
-      Tell(key.name, "", "would be isolated",
-           key.name + " would get the taint " + TaintText() + ", as " + kWhyIsolated, false);
+      Report(key.name, "", "would be isolated",
+             key.name + " would get the taint " + TaintText() + ", as " + kWhyIsolated, false);
     }
     return {};
   }
@@ -266,22 +266,22 @@ ReconcileResult Isolation::Reconcile(const NodeKey& key, const Term& term) {
   {
     const MutexLock lock(mutex_);
     ++(faulty ? counts_.added : counts_.removed);
-    said_.erase(key.name);
+    reported_.erase(key.name);
   }
   if (faulty) {
-    Tell(key.name, uid, "isolated",
-         key.name + " got the taint " + TaintText() + ", as " + kWhyIsolated, true);
+    Report(key.name, uid, "isolated",
+           key.name + " got the taint " + TaintText() + ", as " + kWhyIsolated, true);
   } else {
-    Tell(key.name, uid, "no longer isolated",
-         key.name + " has no longer the taint " + TaintText() + ", as " +
-             (options_.wanted() ? "it is healthy again" : "isolateNodes is off"),
-         true);
+    Report(key.name, uid, "no longer isolated",
+           key.name + " has no longer the taint " + TaintText() + ", as " +
+               (options_.enabled() ? "it is healthy again" : "isolateNodes is off"),
+           true);
   }
   return {};
 }
 
 Refusal Isolation::StillUnhealthy(const std::string& node) const {
-  if (options_.writes() && options_.wanted() && options_.is_unhealthy(node)) return {};
+  if (options_.writes() && options_.enabled() && options_.is_unhealthy(node)) return {};
   return {.why = "it is no longer to be isolated", .brief = true};
 }
 
@@ -289,8 +289,8 @@ ReconcileResult Isolation::Waits(const std::string& node, const std::string& uid
                                  const Refusal& refusal) {
   if (refusal.is_over) return {.failed = true};
   if (!refusal.brief && IsNew(node, refusal.why)) {
-    Tell(node, uid, "isolation waits",
-         std::string(kWhyIsolated) + "; it waits, because " + refusal.why, false);
+    Report(node, uid, "isolation waits",
+           std::string(kWhyIsolated) + "; it waits, because " + refusal.why, false);
   }
   const Clock::Instant now = clock_.Now();
   return {.requeue_after = std::max(refusal.again.value_or(now + kIsolateAgain) - now,
@@ -320,21 +320,21 @@ ReconcileResult Isolation::NotChanged(const NodeKey& key, const kube::Fault& fau
   return result;
 }
 
-// Whether it was not told the last time; empty: there is nothing to tell of the node.
-bool Isolation::IsNew(const std::string& node, const std::string& saying) {
+// Whether it was not reported the last time; empty: there is nothing to report of the node.
+bool Isolation::IsNew(const std::string& node, const std::string& report) {
   const MutexLock lock(mutex_);
-  if (saying.empty()) {
-    said_.erase(node);
+  if (report.empty()) {
+    reported_.erase(node);
     return false;
   }
-  std::string& said = said_[node];
-  if (said == saying) return false;
-  said = saying;
+  std::string& last = reported_[node];
+  if (last == report) return false;
+  last = report;
   return true;
 }
 
-void Isolation::Tell(const std::string& node, const std::string& uid, std::string_view what,
-                     const std::string& reason, bool done) {
+void Isolation::Report(const std::string& node, const std::string& uid, std::string_view what,
+                       const std::string& reason, bool done) {
   const bool released = what == "no longer isolated";
   DecisionRecord record;
   record.controller = "rescheduling";
@@ -349,7 +349,7 @@ void Isolation::Tell(const std::string& node, const std::string& uid, std::strin
                         : what == "isolation waits" ? "IsolationWaits"
                                                     : "WouldIsolate";
   record.event_action = released ? "Release" : "Isolate";
-  decisions_.Tell(std::move(record));
+  decisions_.Report(std::move(record));
 }
 
 Isolation::Counts Isolation::counts() const {

@@ -163,8 +163,8 @@ std::optional<json::Json> TaintPatch(const json::Value& node, bool faulty);
 class Isolation {
  public:
   struct Options {
-    std::function<bool()> writes;  // otherwise it only tells what it would do
-    std::function<bool()> wanted;  // the option; without it taints are only taken away
+    std::function<bool()> writes;   // otherwise it only reports what it would do
+    std::function<bool()> enabled;  // the option; without it taints are only taken away
     std::function<bool(const std::string& node)> is_unhealthy;
   };
 
@@ -192,9 +192,9 @@ class Isolation {
   Refusal StillUnhealthy(const std::string& node) const;
   ReconcileResult Waits(const std::string& node, const std::string& uid, const Refusal& refusal);
   ReconcileResult NotChanged(const NodeKey& key, const kube::Fault& fault);
-  bool IsNew(const std::string& node, const std::string& saying);
-  void Tell(const std::string& node, const std::string& uid, std::string_view what,
-            const std::string& reason, bool done);
+  bool IsNew(const std::string& node, const std::string& report);
+  void Report(const std::string& node, const std::string& uid, std::string_view what,
+              const std::string& reason, bool done);
 
   const Writer writer_;
   const Clock& clock_;
@@ -204,8 +204,8 @@ class Isolation {
   const Options options_;
   mutable Mutex mutex_;
   Counts counts_ GUARDED_BY(mutex_);
-  // What was told of a node the last time; only of those that are unhealthy or have our taint.
-  std::map<std::string, std::string> said_ GUARDED_BY(mutex_);
+  // What was reported of a node the last time; only of those that are unhealthy or have our taint.
+  std::map<std::string, std::string> reported_ GUARDED_BY(mutex_);
 };
 
 }  // namespace mindgate::watcher::rescheduling

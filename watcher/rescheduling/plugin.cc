@@ -208,7 +208,7 @@ std::optional<Time> PluginCanary::Look(LeaderClient& client, const JobKey& key, 
   record.type = kube::EventRecord::Type::kWarning;
   record.event_reason = "PluginDiffers";
   record.event_action = "Compare";
-  decisions_.Tell(std::move(record));
+  decisions_.Report(std::move(record));
   return std::nullopt;
 }
 

@@ -22,7 +22,7 @@
 
 namespace mindgate::watcher::rescheduling {
 
-// The ConfigMap in which MindCluster's plugin tells what it restarted, and its key (mind-cluster:
+// The ConfigMap in which MindCluster's plugin records what it restarted, and its key (mind-cluster:
 // component/ascend-for-volcano/internal/rescheduling/cache.go). Other ConfigMaps and keys that old
 // documents name are not written any more.
 inline constexpr std::string_view kRecordsNamespace = "mindx-dl";
@@ -142,7 +142,7 @@ class PluginCanary {
 
 // A merge patch that makes it so, and fails when the ConfigMap has changed meanwhile; nothing: it
 // is so, or it has no reset.json that we understand. Only the number and the code change: the
-// plugin writes all of the ConfigMap anew, and loses restartType and labels of others.
+// plugin writes all of the ConfigMap again, and loses restartType and labels of others.
 std::optional<json::Json> GracefulExitPatch(const json::Value& config_map, bool exits);
 
 // Reads, patches, and does so again when somebody else was faster. Success without a ConfigMap too:

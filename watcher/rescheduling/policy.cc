@@ -338,7 +338,7 @@ Response Respond(const std::vector<Task>& tasks, const std::vector<FaultType>& t
   if (IsOnlySubHealth(types)) {
     force = policy.sub_healthy != SubHealthyStrategy::kGraceExit;
     why = force ? "subHealthyStrategy takes them at once" : "subHealthyStrategy is graceExit";
-    response.asks_to_exit = policy.asks_to_exit();
+    response.requests_graceful_exit = policy.requests_graceful_exit();
   }
   return answer(force ? Step::kDelete : Step::kEvict, ScopeOf(tasks, types, policy, escalation),
                 std::move(why));

@@ -43,7 +43,7 @@ struct FaultPolicy {
   SubHealthyStrategy sub_healthy = SubHealthyStrategy::kIgnore;
   bool pod_rescheduling = false;  // faulty pods first, all of them later
   bool process_recover = false;   // pods that are not faulty stay
-  int64_t retries = 0;            // fault-retry-times: pods that fail are looked at unless it is 0
+  int64_t retries = 0;            // fault-retry-times: pods that fail are considered unless it is 0
   bool only_faulty_pods = false;  // whatever else is written, never more than these
   bool decided_outside = false;   // another platform decides: nothing is deleted
   // Pods of a rack block, by rank: 0..n-1 are the first. 0: the scheduler makes no such blocks.
@@ -67,7 +67,7 @@ struct FaultPolicy {
   }
   // Whether the job itself is asked to end before its pods go, when they only run on hardware that
   // works less well than it should.
-  bool asks_to_exit() const {
+  bool requests_graceful_exit() const {
     return sub_healthy == SubHealthyStrategy::kGraceExit && !process_recover;
   }
   bool operator==(const FaultPolicy&) const = default;
@@ -124,12 +124,12 @@ struct Task {
   // For who acts on the pod.
   std::string uid{};
   std::optional<Time> created{};
-  std::optional<Time> going{};  // it is being deleted, and should be gone by then
-  bool forced = false;          // it was deleted with grace period 0, and a finalizer keeps it
-  bool gated = false;           // it waits behind a scheduling gate
-  bool bound = false;           // a scheduler placed it, so that its node was one
-  bool ready = false;           // its condition Ready is True
-  std::string pod_status{};     // huawei.com/pod-status
+  std::optional<Time> deletion_time{};  // it is being deleted, and should be gone by then
+  bool forced = false;       // it was deleted with grace period 0, and a finalizer keeps it
+  bool gated = false;        // it waits behind a scheduling gate
+  bool bound = false;        // a scheduler placed it, so that its node was one
+  bool ready = false;        // its condition Ready is True
+  std::string pod_status{};  // huawei.com/pod-status
   bool operator==(const Task&) const = default;
 };
 
@@ -191,7 +191,8 @@ struct Response {
   FaultType reason = FaultType::kHealthy;
   std::vector<size_t> tasks{};  // what the step is done to
   std::string why{};            // a sentence without its full stop, for people
-  bool asks_to_exit = false;    // the job itself before its pods: kEvict because of sub-health
+  bool requests_graceful_exit =
+      false;  // the job itself before its pods: kEvict because of sub-health
   bool operator==(const Response&) const = default;
 };
 

@@ -23,7 +23,7 @@ namespace resources = kube::resources;
 constexpr std::chrono::seconds kLookAgain{30};
 // How many batches of a job's pods may go before all its pods are read again.
 constexpr size_t kReadPods = 4;
-// When what a watch is about to tell should be there.
+// When what a watch is about to report should be there.
 constexpr std::chrono::seconds kWatchIsLate{1};
 
 const char* DoneName(Step step) {
@@ -80,17 +80,17 @@ void Reconciler::Keep(const std::function<bool(const JobKey&)>& exists) {
   canary_.Keep(exists);
   recoveries_.Keep(exists);
   const MutexLock lock(mutex_);
-  std::erase_if(said_, [&](const auto& said) { return !exists(said.first); });
+  std::erase_if(reported_, [&](const auto& last) { return !exists(last.first); });
 }
 
 void Reconciler::Forget(const JobKey& key) {
   recoveries_.Forget(key);
-  ForgetSaid(key);
+  ForgetReported(key);
 }
 
-void Reconciler::ForgetSaid(const JobKey& key) {
+void Reconciler::ForgetReported(const JobKey& key) {
   const MutexLock lock(mutex_);
-  said_.erase(key);
+  reported_.erase(key);
 }
 
 ReconcileResult Reconciler::Reconcile(const JobKey& key, const Inputs& inputs, const Term& term) {
@@ -135,7 +135,8 @@ ReconcileResult Reconciler::Reconcile(const JobKey& key, const Inputs& inputs, c
     run.decision = Decide(run.job, run.hardware(), before, options, run.now);
   };
   decide();
-  if (enforces && run.decision.begins && options.takeover_after > std::chrono::seconds(0)) {
+  if (enforces && run.decision.counts_against_budget &&
+      options.takeover_after > std::chrono::seconds(0)) {
     run.job.restarted_by_other = RestartedByOther(run);
     if (run.job.restarted_by_other) decide();
   }
@@ -158,10 +159,11 @@ ReconcileResult Reconciler::Reconcile(const JobKey& key, const Inputs& inputs, c
 
   if (run.decision.tasks.empty()) {
     const bool healthy = run.decision.reason == FaultType::kHealthy;
-    // What is on its way, or done, was told when it began.
-    const bool told = run.decision.next.restart || run.decision.step == Step::kAnnotate;
-    if (run.decision.lacks_room || (!healthy && !told)) TellOnce(run, false, run.decision.why);
-    if (healthy && !run.decision.next.restart) ForgetSaid(key);
+    // What is on its way, or done, was reported when it began.
+    const bool reported = run.decision.next.restart || run.decision.step == Step::kAnnotate;
+    if (run.decision.lacks_room || (!healthy && !reported))
+      ReportOnce(run, false, run.decision.why);
+    if (healthy && !run.decision.next.restart) ForgetReported(key);
     if (!enforces) {
       stay();
     } else if (run.decision.stops_asking && !AskToExit(run, false)) {
@@ -172,7 +174,7 @@ ReconcileResult Reconciler::Reconcile(const JobKey& key, const Inputs& inputs, c
     return result;
   }
   if (!enforces) {
-    TellOnce(run, false, run.decision.why);
+    ReportOnce(run, false, run.decision.why);
     stay();
     return result;
   }
@@ -181,7 +183,7 @@ ReconcileResult Reconciler::Reconcile(const JobKey& key, const Inputs& inputs, c
     result.failed = refusal.unreadable || refusal.is_over;
     if (refusal.is_over) return result;
     if (!refusal.brief) {
-      TellOnce(run, false, run.decision.why + "; it waits, because " + refusal.why);
+      ReportOnce(run, false, run.decision.why + "; it waits, because " + refusal.why);
     }
     requeue_at(run.now + (refusal.brief ? kWatchIsLate : kLookAgain));
     if (refusal.again) {
@@ -194,7 +196,8 @@ ReconcileResult Reconciler::Reconcile(const JobKey& key, const Inputs& inputs, c
   if (const Refusal refusal = MayLook(run); refusal.refused()) return wait(refusal);
   Revalidation look = Revalidate(run.client, gate_.calls(), key, run.job, run.decision,
                                  run.hardware(), options_.reports_of);
-  if (!look.held.empty()) return wait({.why = look.held, .unreadable = look.failed});
+  if (!look.disabled_by_owner.empty())
+    return wait({.why = look.disabled_by_owner, .unreadable = look.failed});
   if (look.changed.empty()) {
     run.job = std::move(look.job);
     run.not_ready = std::move(look.not_ready);
@@ -206,12 +209,12 @@ ReconcileResult Reconciler::Reconcile(const JobKey& key, const Inputs& inputs, c
     logger_.Info("a job is not restarted: it has changed meanwhile",
                  {{"namespace", key.ns}, {"pod_group", key.pod_group}, {"what", look.changed}});
     stay();
-    // Otherwise in case that no watch tells of it.
-    requeue_at(run.now + (look.late ? kWatchIsLate : kLookAgain));
+    // Otherwise in case that no watch reports it.
+    requeue_at(run.now + (look.watch_lags ? kWatchIsLate : kLookAgain));
     result.failed = look.failed;
     return result;
   }
-  const bool spends = run.decision.begins;
+  const bool spends = run.decision.counts_against_budget;
   if (const auto saved = store_.Save(run.client, key, run.decision.next,
                                      spends ? std::optional(run.now) : std::nullopt);
       !saved) {
@@ -247,7 +250,7 @@ ReconcileResult Reconciler::Reconcile(const JobKey& key, const Inputs& inputs, c
 // A restart that begins, or takes more pods than before, is what budgets count.
 DisruptionGate::Request Reconciler::RequestOf(const Run& run) const {
   DisruptionGate::Request request{.ns = run.key.ns};
-  if (run.decision.begins) {
+  if (run.decision.counts_against_budget) {
     request.share = {.setting = "restartsPerMinute",
                      .per_minute = run.settings.restarts_per_minute,
                      .inherited = true};
@@ -326,7 +329,7 @@ Refusal Reconciler::CarryOut(Run& run, std::vector<Done>& outcomes) {
     return {.why = "something else is reported of its nodes by now", .brief = true};
   };
   // As the plugin does: a job that cannot be asked loses its pods all the same.
-  if (run.decision.step == Step::kEvict && run.decision.asks_to_exit) {
+  if (run.decision.step == Step::kEvict && run.decision.requests_graceful_exit) {
     request.before_first = [&] { AskToExit(run, true); };
   }
   const auto send = [&](size_t from, size_t to) {
@@ -355,13 +358,13 @@ bool Reconciler::Finish(Run& run, const std::vector<size_t>& tasks,
   for (size_t i = 0; i < tasks.size(); ++i) {
     if (outcomes[i] == Done::kYes) run.decision.tasks.push_back(tasks[i]);
   }
-  if (!run.decision.tasks.empty()) Tell(run, true, run.decision.why);
+  if (!run.decision.tasks.empty()) Report(run, true, run.decision.why);
   // Somebody else was faster with all of them.
   if (std::all_of(outcomes.begin(), outcomes.end(),
                   [](Done done) { return done == Done::kNoLongerNeeded; })) {
     gate_.GiveBack(RequestOf(run));
   }
-  if (run.decision.begins) {
+  if (run.decision.counts_against_budget) {
     const MutexLock lock(mutex_);
     ++counts_.restarts;
   }
@@ -438,7 +441,7 @@ Reconciler::Done Reconciler::Judge(Run& run, const Task& task, const kube::Answe
   return Done::kNo;
 }
 
-// --- what is told --------------------------------------------------------------------------------
+// --- reports -------------------------------------------------------------------------------------
 
 namespace {
 
@@ -450,7 +453,7 @@ std::string PodsText(const Job& job, const std::vector<size_t>& tasks) {
 
 }  // namespace
 
-void Reconciler::Tell(Run& run, bool done, const std::string& reason) {
+void Reconciler::Report(Run& run, bool done, const std::string& reason) {
   const Decision& decision = run.decision;
   const bool enforces = enforced(run.settings);
   const bool acts = !decision.tasks.empty();
@@ -478,7 +481,7 @@ void Reconciler::Tell(Run& run, bool done, const std::string& reason) {
     record.reason = std::string(FaultTypeName(decision.reason)) + ": " +
                     PodsText(run.job, decision.tasks) + " would be " + DoneName(decision.step) +
                     ", as " + reason;
-  } else if (decision.waits || acts) {
+  } else if (decision.is_pending || acts) {
     record.what = "restart waits";
     record.event_reason = "RestartWaits";
     record.event_action = "Restart";
@@ -487,20 +490,20 @@ void Reconciler::Tell(Run& run, bool done, const std::string& reason) {
     record.event_reason = "NotRestarted";
     record.event_action = "Restart";
   }
-  decisions_.Tell(std::move(record));
+  decisions_.Report(std::move(record));
 }
 
-// Not what was told the last time.
-void Reconciler::TellOnce(Run& run, bool done, const std::string& reason) {
-  std::string saying = std::string(FaultTypeName(run.decision.reason)) + " " + reason;
-  for (const size_t i : run.decision.tasks) saying += " " + run.job.tasks[i].uid;
+// Not what was reported the last time.
+void Reconciler::ReportOnce(Run& run, bool done, const std::string& reason) {
+  std::string report = std::string(FaultTypeName(run.decision.reason)) + " " + reason;
+  for (const size_t i : run.decision.tasks) report += " " + run.job.tasks[i].uid;
   {
     const MutexLock lock(mutex_);
-    std::string& said = said_[run.key];
-    if (said == saying) return;
-    said = std::move(saying);
+    std::string& last = reported_[run.key];
+    if (last == report) return;
+    last = std::move(report);
   }
-  Tell(run, done, reason);
+  Report(run, done, reason);
 }
 
 Reconciler::Counts Reconciler::counts() const {

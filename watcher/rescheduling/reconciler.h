@@ -65,7 +65,7 @@ class Reconciler {
         why_no_room{};
   };
 
-  // What it is told at the moment of a decision.
+  // What it is given at the moment of a decision.
   struct Inputs {
     std::optional<Job> job;  // nothing: there is no such PodGroup
     std::shared_ptr<const faults::FaultsByNode> faults;
@@ -97,11 +97,11 @@ class Reconciler {
   struct Run;
   enum class Done : uint8_t {
     kYes,
-    kNoLongerNeeded,  // it need not be done: the watch will tell why
+    kNoLongerNeeded,  // it need not be done: the watch will report why
     kNo,              // to be tried again
   };
 
-  void ForgetSaid(const JobKey& key);
+  void ForgetReported(const JobKey& key);
   bool enforced(const schemas::Rescheduling& settings) const;
   DisruptionGate::Request RequestOf(const Run& run) const;
   Refusal MayLook(Run& run);
@@ -112,8 +112,8 @@ class Reconciler {
   bool AskToExit(Run& run, bool exits);
   Done Act(Run& run, DestructiveClient& client, size_t task);
   Done Judge(Run& run, const Task& task, const kube::Answer<void>& answer);
-  void Tell(Run& run, bool done, const std::string& reason);
-  void TellOnce(Run& run, bool done, const std::string& reason);
+  void Report(Run& run, bool done, const std::string& reason);
+  void ReportOnce(Run& run, bool done, const std::string& reason);
 
   const Writer writer_;
   const Clock& clock_;
@@ -127,8 +127,8 @@ class Reconciler {
   Recoveries recoveries_{options_.observe_step};
 
   mutable Mutex mutex_;
-  std::map<JobKey, std::string> said_ GUARDED_BY(mutex_);  // what was told the last time
-  std::optional<Time> inherited_ GUARDED_BY(mutex_);       // the budget, for the term of then
+  std::map<JobKey, std::string> reported_ GUARDED_BY(mutex_);  // the last of each
+  std::optional<Time> inherited_ GUARDED_BY(mutex_);           // the budget, for the term of then
   Counts counts_ GUARDED_BY(mutex_);
 };
 
@@ -156,7 +156,7 @@ class ReschedulingController final : public Controller {
                          DecisionLog& decisions, DisruptionGate& gate, Options options);
 
   std::string_view name() const override { return "rescheduling"; }
-  bool wanted() const override {
+  bool enabled() const override {
     return options_.settings().mode != schemas::ReschedulingMode::kOff;
   }
   void Run(const std::stop_token& stop) override;

@@ -24,7 +24,7 @@ std::vector<size_t> TasksInQuestion(const Job& job, const Decision& decision) {
   for (const size_t i : decision.tasks) {
     if (decision.types[i] != FaultType::kHealthy) tasks.push_back(i);
   }
-  if (!tasks.empty() || !decision.begins) return tasks;
+  if (!tasks.empty() || !decision.counts_against_budget) return tasks;
   for (size_t i = 0; i < job.tasks.size(); ++i) {
     if (job.tasks[i].node.empty()) tasks.push_back(i);
   }
@@ -90,7 +90,7 @@ std::optional<std::map<std::string, PodPtr>> ListPodsAgain(LeaderClient& client,
   return pods;
 }
 
-// The job anew, from the PodGroup and the pods that are still there. `tasks`: those that are read
+// The job again, from the PodGroup and the pods that are still there. `tasks`: those that are read
 // whole in any case.
 void ReadPodsAgain(LeaderClient& client, CallThreads& calls, const JobKey& key,
                    const std::vector<size_t>& tasks, Revalidation& look) {
@@ -169,7 +169,7 @@ void CompareReports(LeaderClient& client, CallThreads& calls, const faults::Faul
   for (const auto& [node, known] : nodes) {
     auto reports = reports_of(node, known);
     if (!reports) {
-      look.late = true;
+      look.watch_lags = true;
       look.changed = "something else is reported of node " + node + " by now";
       return;
     }
@@ -188,7 +188,7 @@ void CompareReports(LeaderClient& client, CallThreads& calls, const faults::Faul
   });
   for (size_t i = 0; i < reports.size(); ++i) {
     if (changed[i] == 0) continue;
-    look.late = true;
+    look.watch_lags = true;
     look.changed = "ConfigMap " + reports[i].ns + "/" + reports[i].name +
                    ", which reports the fault, is another one than the watch has seen";
   }
@@ -196,10 +196,10 @@ void CompareReports(LeaderClient& client, CallThreads& calls, const faults::Faul
 }
 
 // As the scheduler counts them, in case the watch of pods is late. It counts no pods that are being
-// deleted; those are counted as the watch told of them.
+// deleted; those are counted as the watch reported them.
 bool IsComplete(const json::Value& group, const Job& job) {
   int64_t on_nodes = std::count_if(job.tasks.begin(), job.tasks.end(), [](const Task& task) {
-    return task.going && !task.node.empty();
+    return task.deletion_time && !task.node.empty();
   });
   for (const char* phase : {"running", "succeeded", "failed"}) {
     const auto pods = json::AsInt(json::FindPath(group, {"status", phase}));
@@ -231,21 +231,22 @@ Revalidation Revalidate(LeaderClient& client, CallThreads& calls, const JobKey& 
     return look;
   }
   if (OptOut owner = DisabledByOwner(client, group.root(), key.ns); !owner.why.empty()) {
-    look.held = std::move(owner.why);
+    look.disabled_by_owner = std::move(owner.why);
     look.failed = owner.unreadable;
     return look;
   }
   const std::vector<size_t> tasks = TasksInQuestion(job, decision);
-  const bool widens = decision.begins && std::none_of(tasks.begin(), tasks.end(), [&](size_t i) {
-                        return decision.types[i] != FaultType::kHealthy;
-                      });
+  const bool widens =
+      decision.counts_against_budget && std::none_of(tasks.begin(), tasks.end(), [&](size_t i) {
+        return decision.types[i] != FaultType::kHealthy;
+      });
   if (widens && IsComplete(group.root(), job)) {
     look.changed = "its PodGroup runs with all the pods that it needs";
     return look;
   }
   if (reports_of) {
     CompareReports(client, calls, ReportedOf(tasks, job, decision, hardware), reports_of, look);
-    if (look.late) return look;
+    if (look.watch_lags) return look;
   }
   ReadPodsAgain(client, calls, key, tasks, look);
   std::set<std::string, std::less<>> nodes;

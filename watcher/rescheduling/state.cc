@@ -340,7 +340,7 @@ kube::Answer<void> StateStore::Load(LeaderClient& client, Time now, const Exists
       return tl::make_unexpected(answer.error());
     }
     const std::string text = answer ? json::TextAt(*answer, {"data", kKey}) : "";
-    // What is broken is begun anew: budgets are refilled, as they are when Volcano restarts.
+    // What is broken begins again: budgets are refilled, as they are when Volcano restarts.
     if (const auto document = json::Document::Decode(text)) {
       states = Decode(document->root(), now);
       spent = SpentBudget::Decode(json::Find(document->root(), "spent"), now);

@@ -20,8 +20,8 @@
 
 namespace mindgate::watcher::rescheduling {
 
-// What tells a pod from the others of its job: the beginning of its UID, as what is kept is to stay
-// small. 48 bits of it are random.
+// What distinguishes a pod from the others of its job: the beginning of its UID, as what is kept is
+// to stay small. 48 bits of it are random.
 std::string ShortUid(std::string_view uid);
 
 // A pod that goes.
@@ -78,7 +78,7 @@ struct Seen {
 // the next leader knows the first few (kMost... in state.cc): one ConfigMap of 1 MiB holds all
 // jobs, and one of them should take no more than 640 bytes.
 struct JobState {
-  std::string uid{};  // of the PodGroup: another one begins anew
+  std::string uid{};  // of the PodGroup: another one begins again
   int64_t retries_used = 0;
   std::string retried_for{};        // ShortUid of the failed pod that the last retry was for
   int64_t futile_restarts = 0;      // restarts, each of which replaced what the last one had made

@@ -41,11 +41,11 @@ ServiceFeed::Options ScalingController::FeedOptions() {
   ServiceFeed::Options feed;
   feed.ns = options_.ns;
   feed.without_rules = options_.without_rules;
-  feed.wanted = [this] { return wanted(); };
+  feed.enabled = [this] { return enabled(); };
   feed.changed = [this](const ServiceKey& service) { loop_.Enqueue(service); };
-  feed.became_current = [this] { EnqueueAll(); };
+  feed.on_synced = [this] { EnqueueAll(); };
   feed.failed = WarnOfWatchFaults(logger_, "scaling rules");
-  feed.wants_pod_groups = [this] { return wanted(); };
+  feed.wants_pod_groups = [this] { return enabled(); };
   feed.pod_groups_failed = WarnOfWatchFaults(
       logger_, "PodGroups, by which jobs are known that have no pods, or pods without labels");
   feed.seed = options_.seed;

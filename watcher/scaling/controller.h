@@ -45,7 +45,7 @@ class ScalingController final : public Controller {
                     DisruptionGate& gate, Options options);
 
   std::string_view name() const override { return "scaling"; }
-  bool wanted() const override {
+  bool enabled() const override {
     return options_.settings().mode != schemas::EnforcementMode::kOff;
   }
   void Run(const std::stop_token& stop) override;

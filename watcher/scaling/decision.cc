@@ -25,7 +25,7 @@ enum class Placement : uint8_t {
   kNone,
 };
 
-Placement FootingOf(const Instance& instance) {
+Placement PlacementOf(const Instance& instance) {
   if (instance.phase == Phase::kRunning) return Placement::kRuns;
   if (instance.phase != Phase::kStarting || instance.placed == 0) return Placement::kNone;
   return instance.unschedulable ? Placement::kPart : Placement::kWhole;
@@ -47,19 +47,20 @@ struct Tally {
   int64_t starting = 0;  // in time
   int64_t late = 0;      // starting, and overdue
   int64_t held = 0;
-  std::array<int64_t, 4> by_footing{};
+  std::array<int64_t, 4> by_placement{};
   std::string roomless{};  // one for which there is no room
 
-  int64_t AtLeast(Placement footing) const {
+  int64_t AtLeast(Placement placement) const {
     int64_t sum = 0;
-    for (size_t i = 0; i <= static_cast<size_t>(footing); ++i) sum += by_footing[i];
+    for (size_t i = 0; i <= static_cast<size_t>(placement); ++i) sum += by_placement[i];
     return sum;
   }
 };
 
-class Round {
+class Evaluation {
  public:
-  Round(const Service& service, const Options& options, Time now, std::optional<Time> last_given_up)
+  Evaluation(const Service& service, const Options& options, Time now,
+             std::optional<Time> last_given_up)
       : service_(service), options_(options), now_(now), last_given_up_(last_given_up) {
     for (const Instance& instance : service.instances) instances_.push_back(&instance);
     std::sort(instances_.begin(), instances_.end(),
@@ -102,19 +103,19 @@ class Round {
            now_ >= *instance.started + options_.start_deadline;
   }
 
-  void Look(Time when) {
+  void RequeueAt(Time when) {
     if (when > now_ && (!decision_.requeue_at || when < *decision_.requeue_at))
       decision_.requeue_at = when;
   }
 
-  void Say(const Instance& instance, Verdict verdict, std::string reason) {
+  void Record(const Instance& instance, Verdict verdict, std::string reason) {
     decision_.outcomes.push_back({instance.name, instance.group, verdict, std::move(reason)});
   }
 
   void Count() {
     for (const Instance* instance : instances_) {
       auto& count = counts_[instance->group];
-      ++count.by_footing[static_cast<size_t>(FootingOf(*instance))];
+      ++count.by_placement[static_cast<size_t>(PlacementOf(*instance))];
       if (instance->phase == Phase::kRunning) {
         ++count.running;
       } else if (IsLate(*instance)) {
@@ -127,9 +128,9 @@ class Round {
       if (WaitsForRoom(*instance)) {
         count.roomless = count.roomless.empty() ? instance->name : count.roomless;
       }
-      if (IsReserved(*instance)) Look(*instance->granted + options_.reservation);
+      if (IsReserved(*instance)) RequeueAt(*instance->granted + options_.reservation);
       if (instance->phase == Phase::kStarting && instance->started) {
-        Look(*instance->started + options_.start_deadline);
+        RequeueAt(*instance->started + options_.start_deadline);
       }
     }
   }
@@ -162,7 +163,7 @@ class Round {
   void HoldAll() {
     for (const Instance* instance : instances_) {
       const bool waits = instance->phase == Phase::kHeld || instance->gated > 0;
-      Say(*instance, waits ? Verdict::kHold : Verdict::kKeep, why_uncountable_);
+      Record(*instance, waits ? Verdict::kHold : Verdict::kKeep, why_uncountable_);
     }
   }
 
@@ -193,13 +194,13 @@ class Round {
     std::vector<const Instance*> waiting;
     for (const Instance* instance : instances_) {
       if (instance->phase == Phase::kQueued) {
-        Say(*instance, Verdict::kHold, WhyQueued(*instance));
+        Record(*instance, Verdict::kHold, WhyQueued(*instance));
       } else if (instance->phase != Phase::kHeld) {
         peers_[{instance->group, instance->workload}][instance->revision].push_back(
             instance->since);
         KeepOrComplete(*instance);
       } else if (IsReserved(*instance)) {
-        Say(*instance, Verdict::kKeep, "it was granted, and its pods do not show it yet");
+        Record(*instance, Verdict::kKeep, "it was granted, and its pods do not show it yet");
       } else {
         waiting.push_back(instance);
       }
@@ -218,18 +219,18 @@ class Round {
         !service_.rule->HasGroup(instance.group) ||
         count.running + count.starting + count.late > Wanted(tiers()[target()], instance.group);
     if (instance.unlabelled) {
-      Say(instance, Verdict::kKeep,
-          "its PodGroup shows that it runs; its pods lack the labels of the rule");
+      Record(instance, Verdict::kKeep,
+             "its PodGroup shows that it runs; its pods lack the labels of the rule");
     } else if (instance.gated == 0) {
-      Say(instance, Verdict::kKeep,
-          instance.phase == Phase::kRunning ? "it runs" : "it was granted and starts");
+      Record(instance, Verdict::kKeep,
+             instance.phase == Phase::kRunning ? "it runs" : "it was granted and starts");
     } else if (is_surplus) {
-      Say(instance, Verdict::kHold,
-          "the rest of its pods wait: " + ShapeName(target()) + " wants " +
-              Several(Wanted(tiers()[target()], instance.group), instance.group) + ", and " +
-              There(count));
+      Record(instance, Verdict::kHold,
+             "the rest of its pods wait: " + ShapeName(target()) + " wants " +
+                 CountText(Wanted(tiers()[target()], instance.group), instance.group) + ", and " +
+                 ActiveText(count));
     } else {
-      Say(instance, Verdict::kGrant, "it was granted, and the rest of its pods follow");
+      Record(instance, Verdict::kGrant, "it was granted, and the rest of its pods follow");
     }
   }
 
@@ -243,20 +244,22 @@ class Round {
   void GrantOrHold(const Instance& instance) {
     const std::string& group = instance.group;
     if (!service_.rule->HasGroup(group)) {
-      Say(instance, Verdict::kHold, "no shape of the rule has a group " + Quote(group));
+      Record(instance, Verdict::kHold, "no shape of the rule has a group " + Quote(group));
       return;
     }
     Tally& count = counts_[group];
     const int64_t wanted = Wanted(tiers()[target()], group);
     const int64_t there = count.running + StartingOf(count);
     if (decision_.aim && there < wanted) {
-      Say(instance, Verdict::kGrant,
-          ShapeName(*decision_.aim) + " wants " + Several(wanted, group) + ", and " + There(count));
+      Record(instance, Verdict::kGrant,
+             ShapeName(*decision_.aim) + " wants " + CountText(wanted, group) + ", and " +
+                 ActiveText(count));
     } else if (TakesAPlace(instance, there - wanted, wanted)) {
-      Say(instance, Verdict::kGrant,
+      Record(
+          instance, Verdict::kGrant,
           "it is of a newer revision of " + instance.workload + " and takes the place of an older");
     } else {
-      Say(instance, Verdict::kHold, WhyHeld(group, count));
+      Record(instance, Verdict::kHold, WhyHeld(group, count));
       return;
     }
     peers_[{group, instance.workload}][instance.revision].push_back(instance.since);
@@ -294,7 +297,7 @@ class Round {
   }
 
   // "2 run or start"
-  std::string There(const Tally& count) const {
+  std::string ActiveText(const Tally& count) const {
     const int64_t starting = StartingOf(count);
     const int64_t there = count.running + starting;
     if (there == 0) return options_.upstream_counts ? "none runs" : "none runs or starts";
@@ -304,7 +307,7 @@ class Round {
     return std::to_string(there) + " " + verb;
   }
 
-  static std::string Several(int64_t number, const std::string& group) {
+  static std::string CountText(int64_t number, const std::string& group) {
     return (number == 0 ? "none" : std::to_string(number)) + " of " + group;
   }
 
@@ -314,16 +317,16 @@ class Round {
     const int64_t most = Wanted(tiers().front(), group);
     if (most == 0) return "no shape wants any of " + group;
     if (count.running + StartingOf(count) >= most) {
-      return "no shape wants more than " + Several(most, group) + ", and " + There(count);
+      return "no shape wants more than " + CountText(most, group) + ", and " + ActiveText(count);
     }
     const int64_t wanted = Wanted(tiers()[aim], group);
-    return ShapeName(aim) + " wants " + Several(wanted, group) +
-           (wanted == 0 ? "" : ", and " + There(count)) + "; shape " + std::to_string(aim) +
+    return ShapeName(aim) + " wants " + CountText(wanted, group) +
+           (wanted == 0 ? "" : ", and " + ActiveText(count)) + "; shape " + std::to_string(aim) +
            " waits for " + lacks_;
   }
 
   // "a and b"; of many the first few, and how many more.
-  static std::string Few(const std::vector<std::string>& texts) {
+  static std::string FirstFewText(const std::vector<std::string>& texts) {
     return JoinFirst(texts, kMaxNamed, " and ");
   }
 
@@ -336,7 +339,7 @@ class Round {
     }
     std::vector<std::string> lacks;
     for (auto& [group, lack] : by_group) lacks.push_back(std::move(lack));
-    return Few(lacks);
+    return FirstFewText(lacks);
   }
 
   // Empty when enough run.
@@ -358,9 +361,9 @@ class Round {
     for (const ScalingGroup& group : tier.groups) wanted[group.group_name] = group.group_num;
     std::vector<std::string> texts;
     for (const auto& [name, number] : wanted) {
-      texts.push_back(Several(number, name));
+      texts.push_back(CountText(number, name));
     }
-    return Few(texts);
+    return FirstFewText(texts);
   }
 
   // --- what is taken back -----------------------------------------------------------------------
@@ -408,7 +411,7 @@ class Round {
       if (!IsLate(*instance)) ++gone[instance->group];
       any = true;
       Overrule({instance->name, instance->group, Verdict::kWithdraw,
-                ShapeName(target()) + " wants " + Several(wanted, instance->group) +
+                ShapeName(target()) + " wants " + CountText(wanted, instance->group) +
                     ", and there is no room for this one: its pods return behind the gate"});
     }
     return any;
@@ -420,7 +423,7 @@ class Round {
   }
 
   // The wanted instance that has found no room for the longest time, if it is long enough.
-  const Instance* Stranded(const ScalingTier& tier) {
+  const Instance* LongestUnplaced(const ScalingTier& tier) {
     const Instance* longest = nullptr;
     for (const Instance* instance : instances_) {
       if (!WaitsForRoom(*instance)) continue;
@@ -430,7 +433,7 @@ class Round {
       // One that has its pods comes before it.
       if (instance->phase == Phase::kQueued && count.running + count.starting >= wanted) continue;
       if (now_ < *instance->unschedulable + options_.rebalance_after) {
-        Look(*instance->unschedulable + options_.rebalance_after);
+        RequeueAt(*instance->unschedulable + options_.rebalance_after);
         continue;
       }
       if (IsInVain(*instance)) continue;
@@ -447,14 +450,15 @@ class Round {
   std::vector<const Instance*> Surplus(const ScalingTier& tier, const Instance& stranded) const {
     std::vector<const Instance*> candidates;
     for (const Instance* instance : instances_) {
-      const Placement footing = FootingOf(*instance);
-      if (instance == &stranded || footing == Placement::kNone) continue;  // it has no room to give
+      const Placement placement = PlacementOf(*instance);
+      if (instance == &stranded || placement == Placement::kNone)
+        continue;                             // it has no room to give
       if (instance->group.empty()) continue;  // nobody knows what it is for
       if (instance->unlabelled) continue;     // nor which pods it has
       if (!LeavesRoom(*instance, service_.unusable_nodes)) continue;
       const Tally& count = counts_.at(instance->group);
       const int64_t wanted = Wanted(tier, instance->group);
-      if (count.AtLeast(footing) <= wanted) continue;
+      if (count.AtLeast(placement) <= wanted) continue;
       // As upstream counts, it would be granted again at once.
       if (options_.upstream_counts && count.running < wanted) continue;
       candidates.push_back(instance);
@@ -466,49 +470,49 @@ class Round {
     std::vector<const Instance*> surplus;
     std::map<std::pair<std::string, Placement>, int64_t> taken;
     for (const Instance* instance : candidates) {
-      const Placement footing = FootingOf(*instance);
+      const Placement placement = PlacementOf(*instance);
       int64_t before = 0;
       for (const auto& [key, number] : taken) {
-        if (key.first == instance->group && key.second <= footing) before += number;
+        if (key.first == instance->group && key.second <= placement) before += number;
       }
       const Tally& count = counts_.at(instance->group);
-      if (count.AtLeast(footing) - before <= Wanted(tier, instance->group)) continue;
-      ++taken[{instance->group, footing}];
+      if (count.AtLeast(placement) - before <= Wanted(tier, instance->group)) continue;
+      ++taken[{instance->group, placement}];
       surplus.push_back(instance);
     }
     return surplus;
   }
 
   void MayGiveUp(const ScalingTier& tier) {
-    const Instance* stranded = Stranded(tier);
+    const Instance* stranded = LongestUnplaced(tier);
     if (stranded == nullptr) return;
     const std::vector<const Instance*> victims =
         FewestThatFit(Surplus(tier, *stranded), *stranded, service_.unusable_nodes);
     if (victims.empty()) return;
     // What is about to leave room may be enough.
     if (service_.leaving_until && now_ < *service_.leaving_until) {
-      Look(*service_.leaving_until);
+      RequeueAt(*service_.leaving_until);
       return;
     }
     if (last_given_up_ && now_ < *last_given_up_ + options_.cool_down) {
-      Look(*last_given_up_ + options_.cool_down);
+      RequeueAt(*last_given_up_ + options_.cool_down);
       return;
     }
     for (const Instance* victim : victims) {
       Outcome outcome{victim->name, victim->group, Verdict::kGiveUp,
                       ShapeName(*decision_.aim) + " needs " + stranded->name + " of " +
                           stranded->group + " but there is no room for it; it wants " +
-                          Several(Wanted(tier, victim->group), victim->group) + ", and " +
-                          There(counts_.at(victim->group))};
+                          CountText(Wanted(tier, victim->group), victim->group) + ", and " +
+                          ActiveText(counts_.at(victim->group))};
       if (options_.rebalance == EnforcementMode::kObserve) {
-        decision_.would.push_back(std::move(outcome));
+        decision_.proposed.push_back(std::move(outcome));
       } else {
         Overrule(std::move(outcome));
       }
     }
-    std::sort(decision_.would.begin(), decision_.would.end(),
+    std::sort(decision_.proposed.begin(), decision_.proposed.end(),
               [](const Outcome& a, const Outcome& b) { return a.instance < b.instance; });
-    decision_.stranded = stranded->name;
+    decision_.beneficiary = stranded->name;
   }
 
   void FillCounts() {
@@ -540,7 +544,7 @@ class Round {
 
 Decision Decide(const Service& service, const Options& options, Time now,
                 std::optional<Time> last_given_up) {
-  return Round(service, options, now, last_given_up).Run();
+  return Evaluation(service, options, now, last_given_up).Run();
 }
 
 std::vector<GroupCount> CountsWithoutGrants(const Decision& decision) {

@@ -99,8 +99,8 @@ struct Decision {
   std::optional<size_t> reached;   // the largest tier that runs whole
   std::vector<GroupCount> groups;  // by name
   std::vector<Outcome> outcomes;   // one for each instance, by name
-  std::vector<Outcome> would;      // who would be given up, were rebalancing enforced; by name
-  std::string stranded;            // the instance that others are given up for
+  std::vector<Outcome> proposed;   // who would be given up, were rebalancing enforced; by name
+  std::string beneficiary;         // the instance that others are given up for
   std::optional<Time> requeue_at;  // when time alone may make it another one
   bool operator==(const Decision&) const = default;
 };

@@ -62,7 +62,7 @@ Refusal Reconciler::MayGo(LeaderClient& client, const ObservedInstance& instance
     if (pod == instance.pods.front()) {
       OptOut of = DisabledFor(client, now->root(), ServiceKeyOf(*pod).ns);
       if (!of.why.empty()) return {.why = std::move(of.why), .unreadable = of.unreadable};
-    } else if (SaysDisabled(now->root())) {
+    } else if (OptsOut(now->root())) {
       return {.why = "mindgate.io/rescheduling is disabled on pod " + pod->name};
     }
   }
@@ -81,7 +81,7 @@ OptOut Reconciler::OptedOut(LeaderClient& client, const std::vector<const PodSta
       return {.why = "pod " + pod->name + " cannot be read: " + now.error().message,
               .unreadable = true};
     }
-    if (SaysDisabled(now->root())) {
+    if (OptsOut(now->root())) {
       return {.why = "mindgate.io/rescheduling is disabled on pod " + pod->name};
     }
     if (std::exchange(asked, true)) continue;
@@ -140,7 +140,7 @@ std::set<std::string> Reconciler::GiveUp(Run& run, const std::vector<const Outco
     if (instance == nullptr) return names;
     for (const PodState* pod : instance->pods) pods.emplace_back(outcome->instance, pod);
   }
-  const ObservedInstance* stranded = run.Find(run.decision.stranded);
+  const ObservedInstance* stranded = run.Find(run.decision.beneficiary);
   DisruptionGate::Request request = RequestOf(run, outcomes.size());
   request.still_so = [&](LeaderClient& client) -> Refusal {
     if (!IsStillSo(client, stranded)) return Changed();
@@ -178,16 +178,16 @@ std::set<std::string> Reconciler::GiveUp(Run& run, const std::vector<const Outco
 
 // True once: when the last of its pods was deleted.
 bool Reconciler::CountWhenDone(GivingUp& giving_up) {
-  if (giving_up.told || giving_up.deleted != giving_up.pods) return false;
-  giving_up.told = true;
+  if (giving_up.reported || giving_up.deleted != giving_up.pods) return false;
+  giving_up.reported = true;
   ++given_up_;
   return true;
 }
 
-// Deletes what is left of those that are given up, which the watch tells and no refusal: a conflict
-// may be of another kind than that of the UID. False as long as the watch shows a pod of them:
-// a decision would take the instance for one that starts. One that somebody opts out meanwhile
-// keeps what is left of it.
+// Deletes what is left of those that are given up, which the watch reports and no refusal: a
+// conflict may be of another kind than that of the UID. False as long as the watch shows a pod of
+// them: a decision would take the instance for one that starts. One that somebody opts out
+// meanwhile keeps what is left of it.
 bool Reconciler::FinishGivingUp(Run& run) {
   bool finished = true;
   std::map<std::string, const PodState*> live;  // by UID
@@ -226,7 +226,7 @@ bool Reconciler::FinishGivingUp(Run& run) {
       continue;
     }
     if (CountWhenDone(giving_up)) {
-      Tell(run.key, giving_up.outcome, kGivenUp, true, run.Find(each->first));
+      Report(run.key, giving_up.outcome, kGivenUp, true, run.Find(each->first));
     }
     finished = finished && !any_live;
     each = any_live ? std::next(each) : run.state.giving_up.erase(each);

@@ -85,7 +85,7 @@ RuleState RuleOf(const json::Value& config_map);
 RuleState RuleMissing(const ServiceKey& service);
 RuleState PodUnreadable(const PodState& pod);  // nothing can be decided about its service
 
-// The pods of each service and the rules, as the informers tell them. Safe from many threads.
+// The pods of each service and the rules, as the informers report them. Safe from many threads.
 class ServiceIndex {
  public:
   struct View {

@@ -30,7 +30,7 @@ Reconciler::ServiceState& Reconciler::StateOf(const ServiceKey& key) {
 }
 
 void Reconciler::Forget(const ServiceKey& key) {
-  standings_.Remove(key);
+  statuses_.Remove(key);
   const MutexLock lock(mutex_);
   services_.erase(key);
 }
@@ -55,14 +55,14 @@ ReconcileResult Reconciler::Reconcile(const ServiceKey& key, const Inputs& input
       Decide(ServiceOf(run), settings, run.now,
              std::max(run.state.known_since, run.state.given_up.value_or(run.state.known_since)));
   ++decided_;
-  standings_.Set({key, run.decision.reached,
-                  run.enforced() ? run.decision.groups : CountsWithoutGrants(run.decision)});
+  statuses_.Set({key, run.decision.reached,
+                 run.enforced() ? run.decision.groups : CountsWithoutGrants(run.decision)});
   std::set<std::string> undone;
   if (run.enforced()) {
-    Brake(run);
+    ApplyBudget(run);
     undone = CarryOut(run);
   }
-  TellAll(run, undone);
+  ReportAll(run, undone);
   ReconcileResult result = failed(!undone.empty());
   if (const auto& again = run.state.recount_at) {
     run.decision.requeue_at = std::min(run.decision.requeue_at.value_or(*again), *again);
@@ -182,7 +182,7 @@ DisruptionGate::Request Reconciler::RequestOf(const Run& run, size_t give_ups) {
   return request;
 }
 
-void Reconciler::Brake(Run& run) {
+void Reconciler::ApplyBudget(Run& run) {
   const auto give_ups =
       std::count_if(run.decision.outcomes.begin(), run.decision.outcomes.end(),
                     [](const Outcome& one) { return one.verdict == Verdict::kGiveUp; });
@@ -195,7 +195,7 @@ void Reconciler::Brake(Run& run) {
     if (outcome.verdict != Verdict::kGiveUp) continue;
     outcome.verdict = Verdict::kKeep;
     outcome.reason += "; it waits, because " + refusal.why;
-    run.decision.would.push_back(
+    run.decision.proposed.push_back(
         {outcome.instance, outcome.group, Verdict::kGiveUp, outcome.reason});
   }
   const Clock::Instant now = clock_.Now();
@@ -239,7 +239,7 @@ bool Reconciler::GrantTo(Run& run, const Outcome& outcome, const ObservedInstanc
     return false;
   }
   const auto grant = state.unfinished.extract(outcome.instance);
-  if (goes_on) Tell(run.key, grant.mapped(), kGranted, true, &instance);
+  if (goes_on) Report(run.key, grant.mapped(), kGranted, true, &instance);
   return true;
 }
 
@@ -292,23 +292,24 @@ Reconciler::Done Reconciler::Judge(Run& run, const kube::Answer<void>& answer, c
   return Done::kNo;
 }
 
-// --- what is told --------------------------------------------------------------------------------
+// --- reports -------------------------------------------------------------------------------------
 
-void Reconciler::Tell(const ServiceKey& key, const Outcome& outcome, const Wording& wording,
-                      bool enforced, const ObservedInstance* instance) {
-  decisions_.Tell({.controller = "scaling",
-                   .ns = key.ns,
-                   .about = {{"rule", key.rule},
-                             {"jobID", key.job_id},
-                             {"instance", outcome.instance},
-                             {"group", outcome.group}},
-                   .what = wording.what,
-                   .reason = outcome.reason,
-                   .enforced = enforced,
-                   .regarding = instance == nullptr ? kube::ObjectReference() : instance->regarding,
-                   .type = wording.type,
-                   .event_reason = wording.reason,
-                   .event_action = wording.action});
+void Reconciler::Report(const ServiceKey& key, const Outcome& outcome, const Wording& wording,
+                        bool enforced, const ObservedInstance* instance) {
+  decisions_.Report(
+      {.controller = "scaling",
+       .ns = key.ns,
+       .about = {{"rule", key.rule},
+                 {"jobID", key.job_id},
+                 {"instance", outcome.instance},
+                 {"group", outcome.group}},
+       .what = wording.what,
+       .reason = outcome.reason,
+       .enforced = enforced,
+       .regarding = instance == nullptr ? kube::ObjectReference() : instance->regarding,
+       .type = wording.type,
+       .event_reason = wording.reason,
+       .event_action = wording.action});
 }
 
 bool Reconciler::IsQueued(const Run& run, const std::string& instance) {
@@ -316,43 +317,43 @@ bool Reconciler::IsQueued(const Run& run, const std::string& instance) {
   return found != nullptr && found->pod_group != nullptr;
 }
 
-// All but `undone`, which is told when it is done, and nothing twice.
-void Reconciler::TellAll(Run& run, const std::set<std::string>& undone) {
+// All but `undone`, which is reported when it is done, and nothing twice.
+void Reconciler::ReportAll(Run& run, const std::set<std::string>& undone) {
   const bool enforced = run.enforced();
   const bool unusable_rule = !run.inputs.view.rule.rule;
-  ReportedOutcomes said;
-  const auto tell = [&](const Outcome& outcome, const Wording& wording, bool done) {
-    const auto [saying, fresh] = said.emplace(outcome.instance, wording.what, outcome.reason);
-    if (!fresh || run.state.said.contains(*saying)) return;
-    Tell(run.key, outcome, wording, done, run.Find(outcome.instance));
+  ReportedOutcomes reported;
+  const auto report = [&](const Outcome& outcome, const Wording& wording, bool done) {
+    const auto [entry, fresh] = reported.emplace(outcome.instance, wording.what, outcome.reason);
+    if (!fresh || run.state.reported.contains(*entry)) return;
+    Report(run.key, outcome, wording, done, run.Find(outcome.instance));
   };
   for (const Outcome& outcome : run.decision.outcomes) {
     if (undone.contains(outcome.instance)) continue;
     switch (outcome.verdict) {
       case Verdict::kGrant:
-        tell(outcome, enforced ? kGranted : kWouldGrant, enforced);
+        report(outcome, enforced ? kGranted : kWouldGrant, enforced);
         break;
       case Verdict::kHold:
         // Volcano's doing.
         if (IsQueued(run, outcome.instance)) {
-          tell(outcome, kQueued, true);
+          report(outcome, kQueued, true);
           break;
         }
-        tell(outcome, unusable_rule ? kUnusable : enforced ? kHeld : kWouldHold, enforced);
+        report(outcome, unusable_rule ? kUnusable : enforced ? kHeld : kWouldHold, enforced);
         break;
       case Verdict::kWithdraw:
-        tell(outcome, enforced ? kWithdrawn : kWouldWithdraw, enforced);
+        report(outcome, enforced ? kWithdrawn : kWouldWithdraw, enforced);
         break;
       case Verdict::kGiveUp:
-        tell(outcome, enforced ? kGivenUp : kWouldGiveUp, enforced);
+        report(outcome, enforced ? kGivenUp : kWouldGiveUp, enforced);
         break;
       case Verdict::kKeep:
-        if (unusable_rule) tell(outcome, kUnusable, enforced);
+        if (unusable_rule) report(outcome, kUnusable, enforced);
         break;
     }
   }
-  for (const Outcome& outcome : run.decision.would) tell(outcome, kWouldGiveUp, false);
-  run.state.said = std::move(said);
+  for (const Outcome& outcome : run.decision.proposed) report(outcome, kWouldGiveUp, false);
+  run.state.reported = std::move(reported);
 }
 
 }  // namespace mindgate::watcher::scaling

@@ -32,34 +32,34 @@ namespace mindgate::watcher::scaling {
 // How each service stands, as of the last decision about it. Safe from many threads.
 class Standings {
  public:
-  struct Standing {
+  struct ServiceStatus {
     ServiceKey service;
     std::optional<size_t> reached;  // Decision::reached
     std::vector<GroupCount> groups;
   };
 
-  void Set(Standing standing) {
+  void Set(ServiceStatus status) {
     const MutexLock lock(mutex_);
-    ServiceKey key = standing.service;
-    standings_.insert_or_assign(std::move(key), std::move(standing));
+    ServiceKey key = status.service;
+    statuses_.insert_or_assign(std::move(key), std::move(status));
   }
   void Remove(const ServiceKey& service) {
     const MutexLock lock(mutex_);
-    standings_.erase(service);
+    statuses_.erase(service);
   }
-  std::vector<Standing> all() const {  // by service
-    std::vector<Standing> all;
+  std::vector<ServiceStatus> all() const {  // by service
+    std::vector<ServiceStatus> all;
     const MutexLock lock(mutex_);
-    for (const auto& [service, standing] : standings_) all.push_back(standing);
+    for (const auto& [service, status] : statuses_) all.push_back(status);
     return all;
   }
 
  private:
   mutable Mutex mutex_;
-  std::map<ServiceKey, Standing> standings_ GUARDED_BY(mutex_);
+  std::map<ServiceKey, ServiceStatus> statuses_ GUARDED_BY(mutex_);
 };
 
-struct Wording;  // how an outcome is told
+struct Wording;  // how an outcome is reported
 
 using NodeNames = std::set<std::string, std::less<>>;
 
@@ -73,7 +73,7 @@ using NodeNames = std::set<std::string, std::less<>>;
 // time to a service.
 class Reconciler {
  public:
-  // What it is told at the moment of a decision.
+  // What it is given at the moment of a decision.
   struct Inputs {
     ServiceIndex::View view;
     NodeNames unusable_nodes{};
@@ -102,7 +102,7 @@ class Reconciler {
   void Forget(const ServiceKey& key);
 
   Counts counts() const { return {decided_, granted_, withdrawn_, given_up_, failed_}; }
-  const Standings& standings() const { return standings_; }
+  const Standings& standings() const { return statuses_; }
 
  private:
   // Gates that were opened, which the watch does not show yet.
@@ -117,7 +117,7 @@ class Reconciler {
     Outcome outcome;
     std::set<std::string> pods;     // UIDs
     std::set<std::string> deleted;  // of these, by a call that was answered
-    bool told = false;
+    bool reported = false;
   };
 
   // Instance, what and why.
@@ -138,7 +138,7 @@ class Reconciler {
     std::map<std::string, Outcome> unfinished{};  // of these, whose gates may not all be open
     std::optional<Time> given_up{};               // when that was done the last time
     std::shared_ptr<const Instance> in_vain{};    // Service::in_vain; most services have none
-    ReportedOutcomes said{};                      // what was told the last time
+    ReportedOutcomes reported{};                  // the last time
   };
 
   // All that one run of Reconcile is about.
@@ -146,7 +146,7 @@ class Reconciler {
 
   enum class Done : uint8_t {
     kYes,
-    kNoLongerNeeded,  // it need not be done: the watch will tell why
+    kNoLongerNeeded,  // it need not be done: the watch will report why
     kNo,              // to be tried again
   };
 
@@ -158,7 +158,7 @@ class Reconciler {
   bool CountWhenDone(GivingUp& giving_up);
   bool FinishGivingUp(Run& run);
   static DisruptionGate::Request RequestOf(const Run& run, size_t give_ups);
-  void Brake(Run& run);
+  void ApplyBudget(Run& run);
   std::set<std::string> CarryOut(Run& run);
   bool GrantTo(Run& run, const Outcome& outcome, const ObservedInstance& instance);
   Done OpenGates(Run& run, const ObservedInstance& instance);
@@ -175,9 +175,9 @@ class Reconciler {
   Done Delete(Run& run, DestructiveClient& client, const PodState& pod,
               std::string resource_version);
   void ReportRefusal(const ServiceKey& key, const Refusal& refusal);
-  void TellAll(Run& run, const std::set<std::string>& undone);
-  void Tell(const ServiceKey& key, const Outcome& outcome, const Wording& wording, bool enforced,
-            const ObservedInstance* instance);
+  void ReportAll(Run& run, const std::set<std::string>& undone);
+  void Report(const ServiceKey& key, const Outcome& outcome, const Wording& wording, bool enforced,
+              const ObservedInstance* instance);
   Done Judge(Run& run, const kube::Answer<void>& answer, const PodState& pod, const char* what);
   ServiceState& StateOf(const ServiceKey& key);
 
@@ -187,7 +187,7 @@ class Reconciler {
   DecisionListener& decisions_;
   DisruptionGate& gate_;
   const std::function<schemas::ElasticScaling()> settings_;
-  Standings standings_;
+  Standings statuses_;
   Mutex mutex_;
   // Each entry is used by the one thread that reconciles its service.
   std::map<ServiceKey, ServiceState> services_ GUARDED_BY(mutex_);
@@ -198,7 +198,8 @@ class Reconciler {
   std::atomic<uint64_t> failed_ = 0;
 };
 
-// How a verdict is told: as a word in the decision log, and as the reason and action of an Event.
+// How a verdict is reported: as a word in the decision log, and as the reason and action of an
+// Event.
 struct Wording {
   const char* what;
   const char* reason;

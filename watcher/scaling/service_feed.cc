@@ -62,7 +62,7 @@ kube::Reflector::Handler RuleFeed::MakeHandler() {
           .follows =
               [this] {
                 hears_ = true;
-                if (options_.became_current) options_.became_current();
+                if (options_.on_synced) options_.on_synced();
               },
           .happened = [this](const kube::WatchEvent& event) { Changed(NameOf(event.object)); },
           .failed =
@@ -235,17 +235,17 @@ ServiceFeed::ServiceFeed(kube::Client& client, kube::Sleeper& sleeper, const Clo
 
 void ServiceFeed::Subscribe() {
   PodInformer::Subscription<PodState> pods;
-  pods.wanted = options_.wanted;
+  pods.enabled = options_.enabled;
   pods.label_selector = kPodSelector;
   pods.fields = PodFields();
   pods.project = [this](const Value& object) { return PodPtrOf(pod_reader_.Read(object)); };
-  pods.left_out = [this](const Value& metadata_only) {
+  pods.oversized = [this](const Value& metadata_only) {
     auto pod = pod_reader_.Read(metadata_only);
     if (pod) pod->unreadable = true;
     return PodPtrOf(std::move(pod));
   };
   pods.changed = [this](const PodPtr& before, const PodPtr& after) { Changed(before, after); };
-  pods.became_current = options_.became_current;
+  pods.on_synced = options_.on_synced;
   pods_.Subscribe<PodState>(std::move(pods));
 }
 
@@ -254,10 +254,10 @@ RuleFeed::Options ServiceFeed::RuleOptions() {
   rules.ns = options_.ns;
   rules.without = options_.without_rules;
   rules.read = [this](const RuleName& rule, std::shared_ptr<const RuleState> state) {
-    Tell(index_.RuleChanged(rule.ns, rule.name, std::move(state)));
+    Report(index_.RuleChanged(rule.ns, rule.name, std::move(state)));
   };
   rules.failed = options_.failed;
-  rules.became_current = options_.became_current;
+  rules.on_synced = options_.on_synced;
   rules.seed = options_.seed + 1;
   return rules;
 }
@@ -280,15 +280,15 @@ kube::Informer<PodGroupPtr>::Options ServiceFeed::PodGroupOptions() {
                            after == nullptr ? nullptr : *after);
   };
   groups.failed = [this](const kube::Fault& fault, std::chrono::milliseconds pause) {
-    if (!pod_groups_fail_.exchange(true) && options_.became_current) options_.became_current();
+    if (!pod_groups_fail_.exchange(true) && options_.on_synced) options_.on_synced();
     const bool absent = fault.reason == kube::Reason::kNotFound;
     if (pod_groups_absent_.exchange(absent) && absent) return;
     if (options_.pod_groups_failed) options_.pod_groups_failed(fault, pause);
   };
-  groups.became_current = [this] {
+  groups.on_synced = [this] {
     pod_groups_fail_ = false;
     pod_groups_absent_ = false;
-    if (options_.became_current) options_.became_current();
+    if (options_.on_synced) options_.on_synced();
   };
   groups.seed = options_.seed + 2;
   return groups;
@@ -305,7 +305,7 @@ void ServiceFeed::Changed(const std::shared_ptr<const T>& before,
     FollowRulesOf(before == nullptr ? nullptr : &ServiceKeyOf(*before),
                   after == nullptr ? nullptr : &ServiceKeyOf(*after));
   }
-  Tell(concerned);
+  Report(concerned);
 }
 
 void ServiceFeed::FollowRulesOf(const ServiceKey* before, const ServiceKey* after) {
@@ -316,7 +316,7 @@ void ServiceFeed::FollowRulesOf(const ServiceKey* before, const ServiceKey* afte
   }
 }
 
-void ServiceFeed::Tell(const std::vector<ServiceKey>& concerned) const {
+void ServiceFeed::Report(const std::vector<ServiceKey>& concerned) const {
   if (!options_.changed) return;
   for (const ServiceKey& service : concerned) options_.changed(service);
 }
@@ -331,7 +331,7 @@ void ServiceFeed::FollowPodGroups(const std::stop_token& stop) {
 
 void ServiceFeed::Run(const std::stop_token& stop) {
   const std::jthread pod_groups = StartThread("scaling-groups", [&] { FollowPodGroups(stop); });
-  // The pods tell which rules to read.
+  // The pods name which rules to read.
   while (!pods_.WaitSynced(kLongList, stop)) {
     if (stop.stop_requested()) return;
   }

@@ -29,8 +29,8 @@ struct RuleName {
 };
 
 // Follows the rules that pods name. Of all other ConfigMaps, however large and many, it sees the
-// metadata go by and keeps nothing: no selector can tell a rule from another ConfigMap, but a rule
-// that no pod names decides nothing. A rule is read when pods begin to name it and when its
+// metadata go by and keeps nothing: no selector can distinguish a rule from another ConfigMap, but
+// a rule that no pod names decides nothing. A rule is read when pods begin to name it and when its
 // metadata changed, by a list of that one name: who may list ConfigMaps needs no further right. One
 // that is too large to be a rule is read once in 5 s, however often it changes: whoever may write
 // it would keep the reader from the rules of others.
@@ -45,7 +45,7 @@ class RuleFeed {
     // the feed.
     std::function<void(const RuleName&, std::shared_ptr<const RuleState>)> read{};
     std::function<void(const kube::Fault& fault, std::chrono::milliseconds pause)> failed{};
-    std::function<void()> became_current{};  // current() has become true
+    std::function<void()> on_synced{};  // current() has become true
     uint64_t seed = 1;
   };
 
@@ -111,12 +111,12 @@ class ServiceFeed {
     std::string ns{};  // empty: all namespaces
     // ConfigMaps of these are not scaling rules and change all the time.
     std::vector<std::string> without_rules{};
-    std::function<bool()> wanted = [] { return true; };  // whether pods are needed for it now
+    std::function<bool()> enabled = [] { return true; };  // whether pods are needed for it now
     // Whether PodGroups are needed now; those of nobody are not followed.
     std::function<bool()> wants_pod_groups = [] { return true; };
     // After each change that concerns a service, in a thread of the feed.
     std::function<void(const ServiceKey&)> changed{};
-    std::function<void()> became_current{};  // current() may have become true; likewise
+    std::function<void()> on_synced{};  // current() may have become true; likewise
     // Rules cannot be followed now.
     std::function<void(const kube::Fault& fault, std::chrono::milliseconds pause)> failed{};
     // PodGroups cannot be followed now: nothing is known of jobs without pods, or whose pods lack
@@ -159,7 +159,7 @@ class ServiceFeed {
   template <typename T>
   void Changed(const std::shared_ptr<const T>& before, const std::shared_ptr<const T>& after);
   void FollowRulesOf(const ServiceKey* before, const ServiceKey* after) REQUIRES(changes_);
-  void Tell(const std::vector<ServiceKey>& concerned) const;
+  void Report(const std::vector<ServiceKey>& concerned) const;
 
   const Options options_;
   ServiceIndex index_;

@@ -44,12 +44,12 @@ class ExportedRulesTest : public ::testing::Test {
     schemas::Config config;
     for (const auto& [rule, policy] : policies_)
       config.rules[std::string(rule->id)] = schemas::Mode::kWarn;
-    const auto judgement = policies::Judge({*view, nullptr, request, config});
+    const auto judgement = policies::Evaluate({*view, nullptr, request, config});
     std::set<const policies::Rule*> broken;
     for (const policies::Finding& finding : judgement.findings) broken.insert(finding.rule);
     for (const auto& [rule, policy] : policies_) {
       if (!rule->kinds.Has(view->kind)) continue;
-      const PolicyOutcome outcome = policy.Judge({.object = object.root(), .ns = "default"});
+      const PolicyOutcome outcome = policy.Evaluate({.object = object.root(), .ns = "default"});
       if (outcome.result == PolicyOutcome::Result::kNotMatched) continue;
       ++compared_;
       if (broken.contains(rule)) ++broken_;

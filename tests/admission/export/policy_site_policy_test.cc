@@ -391,7 +391,7 @@ TEST(WhyNotExported, NamesTheReason) {
 SiteLines FoundBySite(const schemas::WorkloadView& view, const schemas::AdmissionRequest& request,
                       const Config& config) {
   SiteLines lines;
-  for (const auto& finding : policies::Judge({view, nullptr, request, config}).findings) {
+  for (const auto& finding : policies::Evaluate({view, nullptr, request, config}).findings) {
     if (finding.rule->site == nullptr) continue;
     lines.push_back(std::string(finding.error ? "error" : schemas::ModeName(finding.mode)) + " " +
                     std::string(finding.rule->id) + " " + finding.field + ": " + finding.message);

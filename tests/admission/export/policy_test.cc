@@ -56,10 +56,10 @@ Result Judge(const ordered_json& policy, std::string_view object, std::string_vi
   const json::Document before =
       old_object.empty() ? json::Document() : testing::YamlDocument(old_object);
   const PolicyOutcome outcome =
-      compiled.Judge({.object = now.root(),
-                      .old_object = old_object.empty() ? nullptr : &before.root(),
-                      .ns = std::move(ns),
-                      .user = std::move(user)});
+      compiled.Evaluate({.object = now.root(),
+                         .old_object = old_object.empty() ? nullptr : &before.root(),
+                         .ns = std::move(ns),
+                         .user = std::move(user)});
   EXPECT_EQ(outcome.error, "");
   return outcome.result;
 }

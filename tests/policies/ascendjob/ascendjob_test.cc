@@ -51,11 +51,11 @@ TEST(AscendJobRules, SurviveAnyShape) {
       request.object = &object.root();
       request.objects = &nothing;
       const schemas::Config config;
-      const auto created = policies::Judge({*view, nullptr, request, config});
+      const auto created = policies::Evaluate({*view, nullptr, request, config});
       request.operation = schemas::Operation::kUpdate;
       request.old_object = &plain.root();
-      const auto updated = policies::Judge({*view, &*plain_view, request, config});
-      const auto back = policies::Judge({*plain_view, &*view, request, config});
+      const auto updated = policies::Evaluate({*view, &*plain_view, request, config});
+      const auto back = policies::Evaluate({*plain_view, &*view, request, config});
       for (const auto* judgement : {&created, &updated, &back}) {
         for (const auto& finding : judgement->findings)
           EXPECT_FALSE(finding.error) << finding.message;

@@ -184,8 +184,8 @@ TEST(ScalingRules, SurviveAnyConfigMap) {
       request.objects = &strange;
       request.operation = schemas::Operation::kUpdate;
       const schemas::Config config;
-      const auto there = policies::Judge({*view, &*plain_view, request, config});
-      const auto back = policies::Judge({*plain_view, &*view, request, config});
+      const auto there = policies::Evaluate({*view, &*plain_view, request, config});
+      const auto back = policies::Evaluate({*plain_view, &*view, request, config});
       for (const auto* judgement : {&there, &back}) {
         for (const auto& finding : judgement->findings)
           EXPECT_FALSE(finding.error) << finding.message;

@@ -164,7 +164,7 @@ TEST(AcceleratorType, TheFixTakesThePodsChips) {
     request.object = &object.root();
     const schemas::Config config;
     const std::string_view rule = with_policy ? "MG102" : "MG088";
-    for (const auto& finding : policies::Judge({*view, nullptr, request, config}).findings) {
+    for (const auto& finding : policies::Evaluate({*view, nullptr, request, config}).findings) {
       if (finding.rule->id == rule) return finding.fix;
     }
     return std::string("none");

@@ -19,7 +19,7 @@ size_t FindingsOf(std::string_view rule, const Json& tree) {
   const auto view = schemas::BuildView(object.root());
   const schemas::Config config;
   size_t count = 0;
-  for (const auto& finding : policies::Judge({*view, nullptr, request, config}).findings) {
+  for (const auto& finding : policies::Evaluate({*view, nullptr, request, config}).findings) {
     count += finding.rule->id == rule && !finding.error ? 1 : 0;
   }
   return count;

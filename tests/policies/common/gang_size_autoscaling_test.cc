@@ -84,7 +84,7 @@ TEST(AutoscalerBelowGang, TellsWhatToWrite) {
   const auto view = schemas::BuildView(object.root());
   const schemas::Config config;
   std::vector<std::string> fixes;
-  for (const auto& finding : policies::Judge({*view, nullptr, request, config}).findings) {
+  for (const auto& finding : policies::Evaluate({*view, nullptr, request, config}).findings) {
     if (finding.rule->id == "MG195") fixes.push_back(finding.fix);
   }
   EXPECT_EQ(fixes, std::vector<std::string>{"write huawei.com/schedule_minAvailable: \"2\", or "

@@ -292,7 +292,7 @@ TEST(MinAvailableBlocksRollout, WithoutGangRepairNobodyHelps) {
   schemas::Config config;
   config.gang_repair = false;
   std::vector<std::string> messages;
-  for (const auto& finding : policies::Judge({*view, nullptr, request, config}).findings) {
+  for (const auto& finding : policies::Evaluate({*view, nullptr, request, config}).findings) {
     if (finding.rule->id == "MG077") messages.push_back(finding.message);
   }
   EXPECT_EQ(

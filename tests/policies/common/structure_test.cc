@@ -96,7 +96,7 @@ spec: {replicas: "3", template: []}
   const auto view = schemas::BuildView(object.root());
   const schemas::Config config;
   std::vector<std::string> fixes;
-  for (const auto& finding : policies::Judge({*view, nullptr, request, config}).findings) {
+  for (const auto& finding : policies::Evaluate({*view, nullptr, request, config}).findings) {
     if (finding.rule->id == "MG001") fixes.push_back(finding.fix);
   }
   EXPECT_EQ(fixes, (std::vector<std::string>{
@@ -121,7 +121,7 @@ spec: {template: {metadata: {
   const auto view = schemas::BuildView(object.root());
   const schemas::Config config;
   std::vector<std::string> fixes;
-  for (const auto& finding : policies::Judge({*view, nullptr, request, config}).findings) {
+  for (const auto& finding : policies::Evaluate({*view, nullptr, request, config}).findings) {
     if (finding.rule->id == "MG001") fixes.push_back(finding.fix);
   }
   EXPECT_EQ(fixes,
@@ -142,7 +142,7 @@ TEST(WrongType, ManyAreCutAndCounted) {
   const auto view = schemas::BuildView(laid.root());
   const schemas::Config config;
   std::vector<std::string> messages;
-  for (const auto& finding : policies::Judge({*view, nullptr, request, config}).findings) {
+  for (const auto& finding : policies::Evaluate({*view, nullptr, request, config}).findings) {
     if (finding.rule->id == "MG001") messages.push_back(finding.message);
   }
   ASSERT_EQ(messages.size(), 51u);

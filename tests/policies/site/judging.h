@@ -123,7 +123,7 @@ inline JudgedBySite JudgeBySite(const std::vector<std::string>& texts, const Ask
   }
   std::vector<policies::RuleTrace> traces;
   const auto judgement =
-      policies::Judge({*view, old_view ? &*old_view : nullptr, request, config}, &traces);
+      policies::Evaluate({*view, old_view ? &*old_view : nullptr, request, config}, &traces);
   for (const policies::Finding& finding : judgement.findings) {
     if (finding.rule->site == nullptr) continue;
     judged.findings.push_back(

@@ -146,7 +146,7 @@ struct EndedServers : ::testing::Test {
                         clock,
                         logger,
                         decisions,
-                        {.wanted = [this] { return is_wanted.load(); },
+                        {.enabled = [this] { return is_wanted.load(); },
                          .term = [this]() -> std::optional<Term> {
                            if (!leads) return std::nullopt;
                            return Term(clock.WallNow(), [this] { return leads.load(); }, {});
@@ -161,7 +161,7 @@ struct EndedServers : ::testing::Test {
            const char* kind = "RoleSet") {
     server.Put(resources::kPods, Pod(name, phase, api_version, kind));
   }
-  std::vector<std::string> Told() const {
+  std::vector<std::string> Reported() const {
     std::vector<std::string> pods;
     for (const auto& entry : decisions.entries()) {
       EXPECT_EQ(entry.record.what, "server succeeded");
@@ -170,8 +170,8 @@ struct EndedServers : ::testing::Test {
     }
     return pods;
   }
-  bool WaitTold(const std::vector<std::string>& pods) const {
-    return Eventually([&] { return Told() == pods; });
+  bool WaitReported(const std::vector<std::string>& pods) const {
+    return Eventually([&] { return Reported() == pods; });
   }
   double Gauge() const {
     std::vector<prometheus::MetricFamily> families;
@@ -186,10 +186,10 @@ TEST_F(EndedServers, AreToldOfOnceAndNothingElseIsDone) {
   Put("trained", "Succeeded", "batch.volcano.sh/v1alpha1", "Job");
   Put("p1", "Running");
   Start();
-  ASSERT_TRUE(WaitTold({"p0"}));
+  ASSERT_TRUE(WaitReported({"p0"}));
   controller.EnqueueAll();
   Put("p1");
-  ASSERT_TRUE(WaitTold({"p0", "p1"}));
+  ASSERT_TRUE(WaitReported({"p0", "p1"}));
   EXPECT_EQ(Gauge(), 2);
   server.Remove(resources::kPods, "serving", "p0");
   EXPECT_TRUE(Eventually([&] { return Gauge() == 1; }));
@@ -213,12 +213,12 @@ TEST_F(EndedServers, AreToldOfOnceAndNothingElseIsDone) {
 TEST_F(EndedServers, AreToldOfAgainWhenTheNextOneEnds) {
   Put("p0");
   Start();
-  ASSERT_TRUE(WaitTold({"p0"}));
+  ASSERT_TRUE(WaitReported({"p0"}));
   server.Remove(resources::kPods, "serving", "p0");
   Json next = Pod("p0", "Succeeded", "apps/v1", "StatefulSet");
   next["metadata"]["uid"] = "another";
   server.Put(resources::kPods, next);
-  EXPECT_TRUE(WaitTold({"p0", "p0"}));
+  EXPECT_TRUE(WaitReported({"p0", "p0"}));
 }
 
 TEST_F(EndedServers, AreToldOfByTheLeaderAlone) {
@@ -228,10 +228,10 @@ TEST_F(EndedServers, AreToldOfByTheLeaderAlone) {
   // Whoever follows has seen it when the next one comes.
   ASSERT_TRUE(server.WaitForWatches(1));
   EXPECT_EQ(Gauge(), 0);
-  EXPECT_EQ(Told(), std::vector<std::string>());
+  EXPECT_EQ(Reported(), std::vector<std::string>());
   leads = true;
   controller.EnqueueAll();
-  EXPECT_TRUE(WaitTold({"p0"}));
+  EXPECT_TRUE(WaitReported({"p0"}));
 }
 
 TEST_F(EndedServers, AreNotToldOfWhileItIsOff) {
@@ -242,7 +242,7 @@ TEST_F(EndedServers, AreNotToldOfWhileItIsOff) {
   EXPECT_EQ(Gauge(), 0);
   is_wanted = true;
   controller.EnqueueAll();
-  EXPECT_TRUE(WaitTold({"p0"}));
+  EXPECT_TRUE(WaitReported({"p0"}));
 }
 
 // A cluster keeps many pods of Jobs.

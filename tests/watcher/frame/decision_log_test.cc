@@ -47,7 +47,7 @@ TEST_F(DecisionLogTest, TellsInTheLogInAnEventAndInNumbers) {
   server.Put(kube::resources::kNamespaces, {{"metadata", {{"name", "serving"}}}});
   DecisionRecord record = Record("serving", "Pod/p0");
   record.regarding = {"v1", "Pod", "serving", "p0", "u"};
-  decisions.Tell(record);
+  decisions.Report(record);
   ASSERT_EQ(lines.size(), 1U);
   EXPECT_THAT(lines[0], HasSubstr("granted"));
   EXPECT_THAT(lines[0], HasSubstr(R"(job_id="chat" instance="Pod/p0")"))
@@ -60,7 +60,7 @@ TEST_F(DecisionLogTest, TellsInTheLogInAnEventAndInNumbers) {
 }
 
 TEST_F(DecisionLogTest, WithoutAnObjectThereIsNoEvent) {
-  decisions.Tell(Record("serving", "Pod/p0"));
+  decisions.Report(Record("serving", "Pod/p0"));
   ASSERT_TRUE(recorder.Flush(std::chrono::seconds(30)));
   EXPECT_EQ(client.List(kube::resources::kEvents, "serving")->items.size(), 0U);
 }
@@ -69,27 +69,27 @@ TEST_F(DecisionLogTest, WithoutAnObjectThereIsNoEvent) {
 TEST_F(DecisionLogTest, AReasonHasABound) {
   DecisionRecord record = Record("serving", "Pod/p0");
   record.reason = std::string(1'000'000, 'x');
-  decisions.Tell(record);
+  decisions.Report(record);
   EXPECT_EQ(decisions.entries().at(0).record.reason.size(), DecisionLog::kMaxReason);
   EXPECT_LT(lines.at(0).size(), 2 * DecisionLog::kMaxReason);
 }
 
 TEST_F(DecisionLogTest, WhatADecisionIsAboutHasABound) {
-  decisions.Tell(Record("serving", std::string(700'000, 'x')));
+  decisions.Report(Record("serving", std::string(700'000, 'x')));
   EXPECT_EQ(decisions.entries().at(0).record.about[1].second.size(), DecisionLog::kMaxAbout);
   EXPECT_LT(lines.at(0).size(), 1000U);
 }
 
 TEST_F(DecisionLogTest, ANamespaceWithManyDecisionsIsSampledInTheLog) {
-  for (size_t i = 0; i < 350; ++i) decisions.Tell(Record("loud", "Pod/l"));
+  for (size_t i = 0; i < 350; ++i) decisions.Report(Record("loud", "Pod/l"));
   ASSERT_EQ(lines.size(), 102U) << "the first 100, then every 100th";
   EXPECT_THAT(lines[99], Not(HasSubstr("not_logged")));
   EXPECT_THAT(lines[100], HasSubstr("not_logged=99"));
-  decisions.Tell(Record("quiet", "Pod/q"));
+  decisions.Report(Record("quiet", "Pod/q"));
   ASSERT_EQ(lines.size(), 103U) << "another namespace has lines of its own";
   EXPECT_THAT(lines[102], Not(HasSubstr("not_logged")));
   clock.Advance(std::chrono::minutes(1));
-  decisions.Tell(Record("loud", "Pod/l"));
+  decisions.Report(Record("loud", "Pod/l"));
   ASSERT_EQ(lines.size(), 104U);
   EXPECT_THAT(lines[103], HasSubstr("not_logged=50")) << "nothing goes uncounted";
   EXPECT_EQ(decisions.counts(), (DecisionLog::Counts{{{"scaling", "granted"}, 352}}));
@@ -119,8 +119,8 @@ struct DecisionsPage : DecisionLogTest {
 };
 
 TEST_F(DecisionsPage, ShowsTheNewestOfWhatWasAsked) {
-  for (const char* name : {"a", "b", "c"}) decisions.Tell(Record("one", name));
-  for (const char* name : {"x", "y"}) decisions.Tell(Record("two", name));
+  for (const char* name : {"a", "b", "c"}) decisions.Report(Record("one", name));
+  for (const char* name : {"x", "y"}) decisions.Report(Record("two", name));
   EXPECT_THAT(Instances(""), ElementsAre("a", "b", "c", "x", "y"));
   EXPECT_THAT(Instances("?limit=2"), ElementsAre("x", "y", "and 3 older"));
   EXPECT_THAT(Instances("?namespace=one"), ElementsAre("a", "b", "c"));
@@ -137,7 +137,7 @@ TEST_F(DecisionsPage, AnswersWhatFits) {
   for (size_t i = 0; i < DecisionLog::kMaxEntries; ++i) {
     DecisionRecord record = Record("loud", std::string(300'000, 'x'));
     record.reason = std::string(300'000, '\n');
-    decisions.Tell(std::move(record));
+    decisions.Report(std::move(record));
   }
   const http::Response page = Ask("");
   EXPECT_EQ(page.status, 200);
@@ -151,9 +151,9 @@ TEST_F(DecisionsPage, AnswersWhatFits) {
 
 // One tenant's decisions do not drive out those of the others.
 TEST_F(DecisionLogTest, TheNamespaceWithTheMostMakesRoom) {
-  for (size_t i = 0; i < 3; ++i) decisions.Tell(Record("quiet", "Pod/q" + std::to_string(i)));
+  for (size_t i = 0; i < 3; ++i) decisions.Report(Record("quiet", "Pod/q" + std::to_string(i)));
   for (size_t i = 0; i < 2 * DecisionLog::kMaxEntries; ++i) {
-    decisions.Tell(Record("loud", "Pod/l" + std::to_string(i)));
+    decisions.Report(Record("loud", "Pod/l" + std::to_string(i)));
   }
   const auto entries = decisions.entries();
   ASSERT_EQ(entries.size(), DecisionLog::kMaxEntries);

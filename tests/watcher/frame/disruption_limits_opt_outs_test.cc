@@ -22,7 +22,7 @@ TEST(ReschedulingBrakes, ANamespaceThatIsDisabled) {
   Replica replica(cluster);
   ASSERT_TRUE(replica.Start());
   cluster.PutNode("n3", false);
-  EXPECT_TRUE(replica.WaitTold("train", "restart waits"));
+  EXPECT_TRUE(replica.WaitReported("train", "restart waits"));
   EXPECT_EQ(replica.LastReason("train"),
             "fault-scheduling is force; it waits, because mindgate.io/rescheduling is disabled on "
             "namespace serving");
@@ -37,7 +37,7 @@ TEST(ReschedulingBrakes, APodGroupThatIsDisabled) {
   Replica replica(cluster);
   ASSERT_TRUE(replica.Start());
   cluster.PutNode("n3", false);
-  EXPECT_TRUE(replica.WaitTold("train", "not restarted"));
+  EXPECT_TRUE(replica.WaitReported("train", "not restarted"));
   EXPECT_EQ(replica.LastReason("train"), "mindgate.io/rescheduling is disabled on its PodGroup");
   EXPECT_EQ(cluster.server.Count(kDeletes), 0U);
 }
@@ -53,7 +53,7 @@ TEST(ReschedulingBrakes, ALeaseWithThePauseAnnotation) {
   Replica replica(cluster);
   ASSERT_TRUE(replica.Start());
   cluster.PutNode("n3", false);
-  EXPECT_TRUE(replica.WaitTold("train", "restart waits"));
+  EXPECT_TRUE(replica.WaitReported("train", "restart waits"));
   EXPECT_EQ(cluster.server.Count(kDeletes), 0U);
 }
 
@@ -135,7 +135,7 @@ TEST(ReschedulingBrakes, EachOfThemAlsoHoldsARestartThatIsUnderWay) {
     const char* name;
     std::function<void(Begun&)> hold;
     std::string stopped;
-    std::string told;
+    std::string reported;
   };
   const Case cases[] = {
       {"none", [](Begun&) {}, "",
@@ -156,8 +156,9 @@ TEST(ReschedulingBrakes, EachOfThemAlsoHoldsARestartThatIsUnderWay) {
     ASSERT_EQ(begun.deleted, 4U) << c.name;
     c.hold(begun);
     begun.Look("train", {"n3"}, c.stopped);
-    EXPECT_EQ(begun.told.last(), c.told) << c.name;
-    EXPECT_EQ(begun.Deletes(), begun.deleted + (c.told.starts_with("restarted") ? 4 : 0)) << c.name;
+    EXPECT_EQ(begun.decisions.last(), c.reported) << c.name;
+    EXPECT_EQ(begun.Deletes(), begun.deleted + (c.reported.starts_with("restarted") ? 4 : 0))
+        << c.name;
   }
 }
 
@@ -176,9 +177,10 @@ TEST(ReschedulingBrakes, TakeoverWaitsForRecordsThatCannotBeRead) {
                                    kube::testing::StatusAnswer(500, "InternalError", "no"));
   EXPECT_TRUE(direct.Look("train", {"n3"}).failed);
   EXPECT_EQ(direct.Deletes(), 0U);
-  EXPECT_NE(direct.told.last().find("restart waits"), std::string::npos) << direct.told.last();
-  EXPECT_NE(direct.told.last().find("mindx-dl/job-reschedule-reason"), std::string::npos)
-      << direct.told.last();
+  EXPECT_NE(direct.decisions.last().find("restart waits"), std::string::npos)
+      << direct.decisions.last();
+  EXPECT_NE(direct.decisions.last().find("mindx-dl/job-reschedule-reason"), std::string::npos)
+      << direct.decisions.last();
   direct.Look("train", {"n3"});
   EXPECT_EQ(direct.Deletes(), 4U);
 }
@@ -213,7 +215,7 @@ TEST(ReschedulingBrakes, AnOwnerThatIsDisabled) {
     direct.Look("train", {"n3"});
     EXPECT_EQ(direct.Deletes(), disabled ? 0U : 4U);
     if (!disabled) continue;
-    EXPECT_EQ(direct.told.last(),
+    EXPECT_EQ(direct.decisions.last(),
               "restart waits: fault-scheduling is force; it waits, because "
               "mindgate.io/rescheduling is disabled on Deployment chat");
   }
@@ -244,7 +246,7 @@ TEST(ReschedulingBrakes, ADaemonSetOrReplicationControllerThatIsDisabled) {
                                        {"labels", {{"mindgate.io/rescheduling", "disabled"}}}}}});
     direct.Look("train", {"n3"});
     EXPECT_EQ(direct.Deletes(), 0U);
-    EXPECT_EQ(direct.told.last(),
+    EXPECT_EQ(direct.decisions.last(),
               "restart waits: fault-scheduling is force; it waits, because "
               "mindgate.io/rescheduling is disabled on " +
                   kind.kind + " agents");
@@ -265,7 +267,7 @@ TEST(ReschedulingBrakes, AnOwnerWithAVersionThatIsNoneIsNotRead) {
        {"controller", true}}};
   direct.cluster.server.Put(resources::kPodGroups, group);
   direct.Look("train", {"n3"});
-  EXPECT_EQ(direct.Deletes(), 4U) << direct.told.last();
+  EXPECT_EQ(direct.Deletes(), 4U) << direct.decisions.last();
   for (const char* part : {"%2F", "configmaps?x="}) {
     EXPECT_EQ(direct.cluster.server.Count({.method = "GET", .target_part = part}), 0U) << part;
   }
@@ -278,7 +280,7 @@ TEST(ReschedulingBrakes, AnOwnerThatMayNotBeReadHoldsNothing) {
   direct.cluster.PutNode("n3", false);
   direct.cluster.server.Forbid("get", "jobs");
   direct.Look("train", {"n3"});
-  EXPECT_EQ(direct.Deletes(), 4U) << direct.told.last();
+  EXPECT_EQ(direct.Deletes(), 4U) << direct.decisions.last();
 }
 
 // A controller that deletes the Node objects of many nodes is such a mistake as well.
@@ -349,7 +351,7 @@ TEST(ReschedulingProperties, WhoObservesNeverWrites) {
       cluster.clock.Advance(std::chrono::seconds(pick(60)));
     }
     cluster.ReportChips({{"n0", "Ascend910-0"}});
-    EXPECT_TRUE(replica.WaitTold("job0", "would be restarted"));
+    EXPECT_TRUE(replica.WaitReported("job0", "would be restarted"));
     for (const auto& request : cluster.server.Requests()) {
       EXPECT_TRUE(request.method == "GET" || request.target.find("/events") != std::string::npos)
           << request.method << " " << request.target;
@@ -363,13 +365,13 @@ TEST(ReschedulingProperties, WhatWasToldOfAJobIsForgottenWithIt) {
   direct.settings.mode = schemas::ReschedulingMode::kObserve;
   direct.cluster.PutJob("train", kForceLabel);
   for (int i = 0; i < 3; ++i) direct.Look("train", {"n3"});
-  EXPECT_EQ(direct.told.records.size(), 1U);
+  EXPECT_EQ(direct.decisions.records.size(), 1U);
   direct.reconciler->Keep([](const JobKey& job) { return job.pod_group == "train"; });
   direct.Look("train", {"n3"});
-  EXPECT_EQ(direct.told.records.size(), 1U);
+  EXPECT_EQ(direct.decisions.records.size(), 1U);
   direct.reconciler->Keep([](const JobKey&) { return false; });
   direct.Look("train", {"n3"});
-  EXPECT_EQ(direct.told.records.size(), 2U);
+  EXPECT_EQ(direct.decisions.records.size(), 2U);
 }
 
 }  // namespace

@@ -99,7 +99,7 @@ TEST_F(FrameTest, NodesAreFoundByTheirSerialNumber) {
   NodeInformer without(client, sleeper, clock, {});
   std::jthread run([&](const std::stop_token& stop) { nodes.Run(stop); });
   std::jthread run_without([&](const std::stop_token& stop) { without.Run(stop); });
-  const auto told = [&](const std::set<std::string>& want) {
+  const auto reported = [&](const std::set<std::string>& want) {
     return Eventually([&] {
       const MutexLock lock(mutex);
       if (changed != want) return false;
@@ -107,18 +107,18 @@ TEST_F(FrameTest, NodesAreFoundByTheirSerialNumber) {
       return true;
     });
   };
-  ASSERT_TRUE(told({"n0", "n1"}));
+  ASSERT_TRUE(reported({"n0", "n1"}));
   EXPECT_EQ(nodes.NodeOf("210-a"), "n0");
   EXPECT_EQ(nodes.SerialOf("n0"), "210-a");
   EXPECT_EQ(nodes.NodeOf("210-old"), "n1") << "where there is no label";
   EXPECT_EQ(nodes.SerialOf("n2"), "");
   EXPECT_EQ(nodes.NodeOf("210-b"), "");
   put("n2", label("210-a"), Json::object());
-  ASSERT_TRUE(told({"n0", "n2"}));
+  ASSERT_TRUE(reported({"n0", "n2"}));
   EXPECT_EQ(nodes.NodeOf("210-a"), "");
   EXPECT_EQ(nodes.SerialOf("n0"), "");
   server.Remove(resources::kNodes, "", "n0");
-  ASSERT_TRUE(told({"n0", "n2"}));
+  ASSERT_TRUE(reported({"n0", "n2"}));
   EXPECT_EQ(nodes.NodeOf("210-a"), "n2");
   ASSERT_TRUE(Eventually([&] { return without.synced(); }));
   EXPECT_EQ(without.SerialOf("n2"), "") << "nobody asked for it";

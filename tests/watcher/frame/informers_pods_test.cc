@@ -27,13 +27,13 @@ struct PodReader {
   std::mutex mutex;
   std::map<std::string, std::string> kept;
   std::atomic<bool> wanted = true;
-  std::atomic<int> became_current = 0;
+  std::atomic<int> on_synced = 0;
 
   void SubscribeTo(PodInformer& pods, const std::string& selector, const std::string& section,
                    const std::string& key) {
     using Kept = std::pair<std::string, std::string>;
     PodInformer::Subscription<Kept> subscription;
-    subscription.wanted = [this] { return wanted.load(); };
+    subscription.enabled = [this] { return wanted.load(); };
     subscription.label_selector = selector;
     subscription.fields = {{section, key}, {"metadata", "labels"}};
     subscription.project = [=](const json::Value& pod) -> PodInformer::Ptr<Kept> {
@@ -51,7 +51,7 @@ struct PodReader {
       if (before != nullptr) kept.erase(before->first);
       if (after != nullptr) kept.insert(*after);
     };
-    subscription.became_current = [this] { ++became_current; };
+    subscription.on_synced = [this] { ++on_synced; };
     pods.Subscribe<Kept>(std::move(subscription));
   }
   bool Has(const std::map<std::string, std::string>& want) {
@@ -78,7 +78,7 @@ TEST_F(FrameTest, OneWatchOfPodsServesAllControllers) {
   EXPECT_TRUE(labelled.Has({{"a", "Running"}}));
   ASSERT_TRUE(server.WaitForWatches(1));
   EXPECT_EQ(server.Count({.method = "GET", .target_part = "/pods?"}), 2U) << "a list and a watch";
-  EXPECT_TRUE(Eventually([&] { return all.became_current > 0 && labelled.became_current > 0; }));
+  EXPECT_TRUE(Eventually([&] { return all.on_synced > 0 && labelled.on_synced > 0; }));
   server.Remove(resources::kPods, "ns", "a");
   EXPECT_TRUE(all.Has({{"b", "n"}}));
   EXPECT_TRUE(labelled.Has({}));

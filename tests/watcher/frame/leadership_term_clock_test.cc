@@ -50,7 +50,7 @@ TEST(ReschedulingClock, ASetWallClockNeitherForcesAPodNorSparesIt) {
     rescheduling::Direct direct;
     SetClock clock(direct.cluster.clock);
     direct.settings.mode = schemas::ReschedulingMode::kEnforce;
-    rescheduling::Reconciler reconciler(direct.writer, clock, direct.logger, direct.told,
+    rescheduling::Reconciler reconciler(direct.writer, clock, direct.logger, direct.decisions,
                                         direct.gate,
                                         {.settings = [&] { return direct.settings; },
                                          .grace_over_time = [] { return minutes(15); }});

@@ -183,7 +183,7 @@ struct GangRepairController : ::testing::Test {
     pod_informer = std::make_unique<PodInformer>(client, sleeper, clock, PodInformer::Options{});
     controller = std::make_unique<Controller>(
         client, client, sleeper, clock, logger, *pod_informer, decisions,
-        Controller::Options{.wanted = [] { return true; },
+        Controller::Options{.enabled = [] { return true; },
                             .term = [this]() -> std::optional<Term> {
                               if (!leading) return std::nullopt;
                               return Term(clock.WallNow(), [this] { return leading.load(); }, {});
@@ -197,7 +197,7 @@ struct GangRepairController : ::testing::Test {
   void CountPods() {
     pods_followed = 0;
     PodInformer::Subscription<int> subscription;
-    subscription.wanted = [] { return true; };
+    subscription.enabled = [] { return true; };
     subscription.project = [](const json::Value&) { return std::make_shared<const int>(0); };
     subscription.changed = [this](const PodInformer::Ptr<int>& before,
                                   const PodInformer::Ptr<int>& after) {

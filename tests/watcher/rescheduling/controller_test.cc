@@ -27,7 +27,7 @@ TEST(Rescheduling, AJobGoesWhenAChipOfItFails) {
   cluster.ReportChips({{"n3", "Ascend910-0"}});
   EXPECT_TRUE(Eventually([&] { return cluster.Pods("train").empty(); }));
   EXPECT_EQ(cluster.Pods("other"), (PodNames{"other-0", "other-1"}));
-  EXPECT_TRUE(replica.WaitTold("train", "restarted"));
+  EXPECT_TRUE(replica.WaitReported("train", "restarted"));
   EXPECT_EQ(
       replica.LastReason("train"),
       "CardUnhealthy: train-0, train-1, train-2, train-3 deleted, as fault-scheduling is force");
@@ -51,7 +51,7 @@ TEST(Rescheduling, HealthyPodsStayWhereNotAllFindAPlaceAgain) {
     replica.settings.only_where_room = schemas::EnforcementMode::kEnforce;
     ASSERT_TRUE(replica.Start());
     cluster.ReportChips({{"n3", "Ascend910-0"}});
-    ASSERT_TRUE(replica.WaitTold("train", "restarted"));
+    ASSERT_TRUE(replica.WaitReported("train", "restarted"));
     EXPECT_EQ(cluster.Pods("train"),
               has_spare_node ? PodNames() : (PodNames{"train-0", "train-1", "train-2"}));
     EXPECT_EQ(replica.LastReason("train"),
@@ -187,8 +187,8 @@ TEST(Rescheduling, ADeletionThatFailsIsTriedAgain) {
   ASSERT_TRUE(replica.Start());
   cluster.PutNode("n3", false);
   EXPECT_TRUE(Eventually([&] { return cluster.Pod("train-3").is_null(); }));
-  EXPECT_TRUE(replica.WaitTold("train", "restarted"));
-  EXPECT_EQ(replica.Told("train"), std::vector<std::string>{"restarted"});
+  EXPECT_TRUE(replica.WaitReported("train", "restarted"));
+  EXPECT_EQ(replica.Reported("train"), std::vector<std::string>{"restarted"});
 }
 
 TEST(Rescheduling, ExternalPlatformsGetAMarkAndNothingElse) {
@@ -202,7 +202,7 @@ TEST(Rescheduling, ExternalPlatformsGetAMarkAndNothingElse) {
     return annotations.value("huawei.com/pod-status", "") == "Unhealthy-NodeUnhealthy";
   }));
   EXPECT_EQ(cluster.server.Count(kDeletes), 0U);
-  EXPECT_TRUE(replica.WaitTold("infer", "pods marked"));
+  EXPECT_TRUE(replica.WaitReported("infer", "pods marked"));
 }
 
 // Also not by a leader that finds the mark there.
@@ -213,8 +213,8 @@ TEST(Rescheduling, WhatIsMarkedIsNotSaidToBeLeftAlone) {
   for (int i = 0; i < 2; ++i) direct.Look("infer", {"n3"});
   direct.Restart();
   direct.Look("infer", {"n3"});
-  ASSERT_EQ(direct.told.records.size(), 1U) << direct.told.last();
-  EXPECT_EQ(direct.told.records.front().event_reason, "PodsMarked");
+  ASSERT_EQ(direct.decisions.records.size(), 1U) << direct.decisions.last();
+  EXPECT_EQ(direct.decisions.records.front().event_reason, "PodsMarked");
   EXPECT_EQ(direct.cluster.server.Count({.method = "PATCH", .target_part = "/pods/"}), 1U);
 }
 
@@ -228,7 +228,7 @@ TEST(ReschedulingModes, ObserveTellsAndWritesNothing) {
     if (!dry_run) replica.settings.mode = ReschedulingMode::kObserve;
     ASSERT_TRUE(replica.Start());
     cluster.PutNode("n3", false);
-    EXPECT_TRUE(replica.WaitTold("train", "would be restarted"));
+    EXPECT_TRUE(replica.WaitReported("train", "would be restarted"));
     EXPECT_EQ(replica.LastReason("train"),
               "NodeUnhealthy: train-0, train-1, train-2, train-3 would be deleted, as "
               "fault-scheduling is force");
@@ -246,7 +246,7 @@ TEST(ReschedulingModes, TakeoverWaitsForOthers) {
   replica.settings.mode = ReschedulingMode::kTakeover;
   ASSERT_TRUE(replica.Start());
   cluster.PutNode("n3", false);
-  ASSERT_TRUE(replica.WaitTold("train", "restart waits"));
+  ASSERT_TRUE(replica.WaitReported("train", "restart waits"));
   EXPECT_EQ(cluster.server.Count(kDeletes), 0U);
   cluster.clock.Advance(std::chrono::seconds(31));
   cluster.server.Put(resources::kPods, cluster.Pod("train-0"));  // a change, so that it looks
@@ -274,7 +274,7 @@ TEST(ReschedulingModes, TakeoverReadsWhatTheSchedulerRecorded) {
   replica.settings.mode = ReschedulingMode::kTakeover;
   ASSERT_TRUE(replica.Start());
   cluster.PutNode("n3", false);
-  ASSERT_TRUE(replica.WaitTold("train", "restart waits"));
+  ASSERT_TRUE(replica.WaitReported("train", "restart waits"));
   cluster.clock.Advance(std::chrono::seconds(40));
   cluster.server.Put(resources::kPods, cluster.Pod("train-0"));  // a change
   EXPECT_TRUE(cluster.server.WaitForRequests({.target_part = "job-reschedule-reason"}, 1));
@@ -341,7 +341,7 @@ TEST(ReschedulingController, AllOfAReportIsCountedBeforeAnythingIsRestarted) {
                          {"n1", "Ascend910-0"},
                          {"n2", "Ascend910-0"},
                          {"n3", "Ascend910-0"}});
-    ASSERT_TRUE(replica.WaitTold("job-7", "restart waits"));
+    ASSERT_TRUE(replica.WaitReported("job-7", "restart waits"));
     EXPECT_EQ(cluster.server.Count(kDeletes), 0U);
     EXPECT_EQ(replica.LastReason("job-7"),
               "fault-scheduling is force; it waits, because 4 of 4 nodes are faulty, which is more "

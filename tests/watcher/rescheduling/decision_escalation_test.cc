@@ -24,7 +24,7 @@ TEST(DecideEscalation, APlainJobIsRestartedAsAWholeWhenItStaysIncomplete) {
   EXPECT_EQ(world.requeue, seconds(12));
   EXPECT_EQ(world.LookAfter(seconds(11)), "waits");
   EXPECT_EQ(world.LookAfter(seconds(1)), "delete p0 p1 p2 p3");
-  EXPECT_TRUE(world.begins);
+  EXPECT_TRUE(world.counts_against_budget);
 }
 
 // Until the new fault is over, it is that one that keeps the job from running.
@@ -57,7 +57,7 @@ TEST(DecideEscalation, ARestartIsOverWhenEachPodHasANode) {
     void (*happens)(World& world);
   };
   const Case cases[] = {
-      {"one is drained by somebody", [](World& world) { world.task(2).going = world.now; }},
+      {"one is drained by somebody", [](World& world) { world.task(2).deletion_time = world.now; }},
       {"one has failed for good",
        [](World& world) {
          world.task(2).failed = true;
@@ -193,7 +193,7 @@ TEST(DecideEscalation, ABlockWithoutPodsIsPassedOver) {
   world.task(1).node.clear();
   world.Look();
   EXPECT_EQ(world.LookAfter(seconds(6)), "waits");
-  EXPECT_FALSE(world.begins);
+  EXPECT_FALSE(world.counts_against_budget);
   EXPECT_EQ(world.requeue, seconds(6));
   EXPECT_EQ(world.LookAfter(seconds(6)), "delete p0 p1 p2 p3");
 }

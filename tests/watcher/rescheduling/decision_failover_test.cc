@@ -126,7 +126,7 @@ struct Hanging : World {
   using World::World;
 
   void Hang(const std::vector<int>& pods) {
-    for (const int i : pods) task(i).going = now + seconds(30);
+    for (const int i : pods) task(i).deletion_time = now + seconds(30);
   }
   void FailOver() {
     Repair();

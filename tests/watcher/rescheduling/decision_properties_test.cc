@@ -51,7 +51,7 @@ class ScopeOracle {
     }
     for (size_t i = 0; i < pods.size(); ++i) {
       if (!faulty[i]) continue;
-      if (pods[i].going) found_going_.insert(pods[i].uid);
+      if (pods[i].deletion_time) found_going_.insert(pods[i].uid);
       for (const std::string& block : BlocksOf(pods[i])) blocks_.insert(block);
     }
     const bool widens = Is("pod-rescheduling", "on") || RecoversByRack();
@@ -209,12 +209,12 @@ void Happen(const Happening& happening, BigJob& world) {
       pod.failed = true;
       break;
     case 4:  // somebody else's doing
-      if (!pod.going) pod.going = world.now + seconds(30);
+      if (!pod.deletion_time) pod.deletion_time = world.now + seconds(30);
       break;
     case 5:  // what was deleted is gone, and its replacement has a place
     case 6:  // or none
       for (int i = 0; i < 8; ++i) {
-        if (!world.task(i).going) continue;
+        if (!world.task(i).deletion_time) continue;
         world.PutRanked(i);
         if (what == 6 && i >= where) world.task(i).node.clear();
       }
@@ -248,11 +248,12 @@ std::string BreachIn(const std::vector<Happening>& happenings, const AnyJob& mad
       Task& pod = world.job.tasks.at(i);
       if (!oracle.Allows(pod.uid)) return pod.pod + " goes" + when + ": " + decision.why;
       oracle.Acted(pod.uid);
-      if (!pod.going) pod.going = world.now + seconds(30);
+      if (!pod.deletion_time) pod.deletion_time = world.now + seconds(30);
       pod.forced = decision.step == Step::kDelete;
     }
     // A job that has what it needs loses nothing more; what went before may be finished.
-    if (oracle.complete() && decision.begins) return "a complete job is restarted" + when;
+    if (oracle.complete() && decision.counts_against_budget)
+      return "a complete job is restarted" + when;
   }
   return "";
 }
@@ -319,7 +320,7 @@ RC_GTEST_PROP(DecideRestart, KeepsItsPromisesInAnyHistory, ()) {
         world.Put(where);
         break;
       case 4:
-        world.task(where).going = world.now;
+        world.task(where).deletion_time = world.now;
         break;
       case 5:
         world.not_ready = {"n" + std::to_string(where)};
@@ -353,7 +354,7 @@ RC_GTEST_PROP(DecideRestart, KeepsItsPromisesInAnyHistory, ()) {
         Decide(world.job, {world.faults, world.not_ready}, decision.next, world.options, world.now);
     RC_ASSERT(again.next == decision.next);
     RC_ASSERT(again.tasks == decision.tasks);
-    if (decision.step != Step::kAnnotate) RC_ASSERT(!again.begins);
+    if (decision.step != Step::kAnnotate) RC_ASSERT(!again.counts_against_budget);
     world.state = decision.next;
   }
 }

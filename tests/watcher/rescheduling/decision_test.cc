@@ -20,7 +20,7 @@ TEST(DecideRestart, TheWholeJobGoesAndTheFaultyPodLast) {
   World world(kForce);
   world.BreakChip(1);
   EXPECT_EQ(world.Look(), "delete p0 p2 p3 p1");
-  EXPECT_TRUE(world.begins);
+  EXPECT_TRUE(world.counts_against_budget);
 }
 
 TEST(DecideRestart, WithPodReschedulingOnlyTheFaultyPodGoes) {
@@ -35,7 +35,7 @@ TEST(DecideRestart, WhatIsRepeatedIsTheSameAndBeginsNothing) {
   world.Look();
   const JobState after = world.state;
   EXPECT_EQ(world.LookAfter(seconds(1)), "delete p0 p2 p3 p1");
-  EXPECT_FALSE(world.begins);
+  EXPECT_FALSE(world.counts_against_budget);
   EXPECT_EQ(world.state, after);
 }
 
@@ -65,7 +65,7 @@ TEST(DecideRestart, WhatAFinalizerKeepsIsNotDeletedAgain) {
   World world(kPods);
   world.BreakChip(1);
   world.Look();
-  world.task(1).going = world.now;
+  world.task(1).deletion_time = world.now;
   world.task(1).forced = true;
   EXPECT_EQ(world.Look(), "nothing");
   EXPECT_EQ(world.why, "its pods are going");
@@ -75,7 +75,7 @@ TEST(DecideRestart, WhatAFinalizerKeepsIsNotDeletedAgain) {
 TEST(DecideRestart, APodThatIsGoingIsForced) {
   World world(kPods);
   world.not_ready = {"n1"};
-  world.task(1).going = world.now + seconds(30);
+  world.task(1).deletion_time = world.now + seconds(30);
   EXPECT_EQ(world.Look(), "delete p1");
 }
 
@@ -116,20 +116,20 @@ TEST(DecideGrace, PodsEndByThemselvesUntilGraceOverTime) {
   world.BreakChip(1);
   EXPECT_EQ(world.Look(), "evict p0 p2 p3 p1");
   EXPECT_EQ(world.requeue, seconds(901));
-  for (int i = 0; i < 4; ++i) world.task(i).going = world.now + seconds(30);
+  for (int i = 0; i < 4; ++i) world.task(i).deletion_time = world.now + seconds(30);
   EXPECT_EQ(world.LookAfter(seconds(900)), "nothing");
   EXPECT_EQ(world.why, "its pods are going");
   EXPECT_EQ(world.requeue, seconds(1));
   EXPECT_EQ(world.LookAfter(seconds(1)), "delete p0 p2 p3 p1");
   EXPECT_EQ(world.why, "its pods did not end within graceOverTime");
-  EXPECT_FALSE(world.begins);
+  EXPECT_FALSE(world.counts_against_budget);
 }
 
 TEST(DecideGrace, TheClockSurvivesARestartOfTheWatcher) {
   World world(kGrace);
   world.BreakChip(1);
   world.Look();
-  for (int i = 0; i < 4; ++i) world.task(i).going = world.now + seconds(30);
+  for (int i = 0; i < 4; ++i) world.task(i).deletion_time = world.now + seconds(30);
   world.now += seconds(890);
   world.Restart();
   EXPECT_EQ(world.Look(), "nothing");
@@ -151,7 +151,7 @@ TEST(DecideGrace, EachPodHasItsOwnTime) {
   world.BreakChip(1);
   EXPECT_EQ(world.Look(), "evict p1");
   EXPECT_EQ(world.requeue, seconds(901));
-  world.task(1).going = world.now + seconds(30);
+  world.task(1).deletion_time = world.now + seconds(30);
   EXPECT_EQ(world.LookAfter(seconds(900)), "nothing");
   EXPECT_EQ(world.LookAfter(seconds(1)), "delete p1");
 }
@@ -161,13 +161,13 @@ TEST(DecideGrace, TheFirstOneIsNotGivenMoreTime) {
   World world(kGrace, {}, {{"ome.io/inferenceservice", "chat"}});
   world.BreakChip(0);
   EXPECT_EQ(world.Look(), "evict p0");
-  world.task(0).going = world.now + seconds(30);
+  world.task(0).deletion_time = world.now + seconds(30);
   world.now += seconds(890);
   world.BreakChip(1);
   EXPECT_EQ(world.Look(), "evict p1");
   EXPECT_EQ(world.requeue, seconds(11));
   // One step at a time: what ends by itself goes first, and what does not at once after it.
-  world.task(1).going = world.now + seconds(30);
+  world.task(1).deletion_time = world.now + seconds(30);
   EXPECT_EQ(world.LookAfter(seconds(11)), "delete p0");
   world.task(0).forced = true;
   EXPECT_EQ(world.Look(), "nothing");
@@ -179,7 +179,7 @@ TEST(DecideGrace, ItRunsOutAlsoWhenRetriesAreUsedUp) {
   World world(kGrace, {}, {{"pod-rescheduling", "on"}, {"fault-retry-times", "1"}});
   world.task(1).failed = true;
   EXPECT_EQ(world.Look(), "evict p1");
-  world.task(1).going = world.now + seconds(30);
+  world.task(1).deletion_time = world.now + seconds(30);
   world.task(1).failed = false;
   world.now += seconds(60);
   world.task(0).failed = true;
@@ -287,7 +287,7 @@ TEST(DecidePauses, AnotherPodOfTheJobNeedNotWait) {
   world.now += seconds(1);
   world.BreakChip(2);
   EXPECT_EQ(world.Look(), "delete p1 p2");
-  EXPECT_TRUE(world.begins);
+  EXPECT_TRUE(world.counts_against_budget);
 }
 
 // --- takeover ------------------------------------------------------------------------------------
@@ -321,7 +321,7 @@ TEST(DecideTakeover, WhatIsBeingDeletedIsSeenTo) {
   Takeover world(kGrace);
   world.BreakChip(1);
   world.Look();
-  for (int i = 0; i < 4; ++i) world.task(i).going = world.now + seconds(60);
+  for (int i = 0; i < 4; ++i) world.task(i).deletion_time = world.now + seconds(60);
   EXPECT_EQ(world.LookAfter(seconds(30)), "waits");
   EXPECT_EQ(world.LookAfter(seconds(59)), "waits");
   EXPECT_EQ(world.LookAfter(seconds(1)), "nothing");  // all of them are going
@@ -340,7 +340,7 @@ TEST(DecideTakeover, WhatTheSchedulerRecordedCounts) {
 // The grace period is anybody's to choose: an hour of it does not keep a pod on a broken chip.
 TEST(DecideTakeover, ADeletionByOthersIsWaitedForWithinBounds) {
   Takeover forced(kPods);
-  forced.task(1).going = forced.now + std::chrono::hours(1);
+  forced.task(1).deletion_time = forced.now + std::chrono::hours(1);
   forced.BreakChip(1);
   EXPECT_EQ(forced.Look(), "waits");
   EXPECT_EQ(forced.LookAfter(seconds(29)), "waits");
@@ -348,13 +348,13 @@ TEST(DecideTakeover, ADeletionByOthersIsWaitedForWithinBounds) {
   Takeover later(kPods);
   later.BreakChip(1);
   EXPECT_EQ(later.Look(), "waits");
-  later.task(1).going = later.now + std::chrono::hours(1);
+  later.task(1).deletion_time = later.now + std::chrono::hours(1);
   EXPECT_EQ(later.LookAfter(seconds(20)), "waits");
   EXPECT_EQ(later.LookAfter(seconds(29)), "waits");
   EXPECT_EQ(later.LookAfter(seconds(1)), "delete p1");
   Takeover graceful(kGrace);
   graceful.job.policy.pod_rescheduling = true;
-  graceful.task(1).going = graceful.now + std::chrono::hours(1);
+  graceful.task(1).deletion_time = graceful.now + std::chrono::hours(1);
   graceful.BreakChip(1);
   EXPECT_EQ(graceful.Look(), "waits");
   EXPECT_EQ(graceful.LookAfter(seconds(899)), "waits");

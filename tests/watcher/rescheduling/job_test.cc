@@ -16,7 +16,9 @@ using ::testing::IsEmpty;
 const JobKey kJob = {"serving", "chat"};
 
 Task Ready(std::string uid) { return {.node = "a", .uid = std::move(uid), .ready = true}; }
-Task Going(std::string uid) { return {.node = "a", .uid = std::move(uid), .going = Time{}}; }
+Task Going(std::string uid) {
+  return {.node = "a", .uid = std::move(uid), .deletion_time = Time{}};
+}
 Task Placed(std::string uid) { return {.node = "b", .uid = std::move(uid)}; }
 Task Pending(std::string uid) { return {.uid = std::move(uid)}; }
 

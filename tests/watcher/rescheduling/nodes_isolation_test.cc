@@ -93,8 +93,8 @@ TEST(ReschedulingIsolation, WhoObservesLeavesTaintsAsTheyAre) {
     if (!dry_run) replica.settings.mode = schemas::ReschedulingMode::kObserve;
     ASSERT_TRUE(replica.Start());
     ReportMachine(cluster, "UnHealthy");
-    EXPECT_TRUE(replica.WaitTold("train", "would be restarted"));
-    EXPECT_TRUE(replica.WaitTold("n1", "would be isolated"));
+    EXPECT_TRUE(replica.WaitReported("train", "would be restarted"));
+    EXPECT_TRUE(replica.WaitReported("n1", "would be isolated"));
     EXPECT_TRUE(IsTainted(cluster, "n2"));
     EXPECT_EQ(cluster.server.Count(kNodeWrites), 0U);
   }
@@ -106,7 +106,7 @@ TEST(ReschedulingIsolation, SwitchedOffItGivesBackWhatItMayStillChange) {
   Replica replica(cluster);
   ASSERT_TRUE(replica.Start());
   EXPECT_TRUE(Eventually([&] { return !IsTainted(cluster, "n2"); }));
-  EXPECT_TRUE(replica.WaitTold("n2", "no longer isolated"));
+  EXPECT_TRUE(replica.WaitReported("n2", "no longer isolated"));
 }
 
 // The chart takes the permission away together with the option. No back-off asks again.
@@ -136,7 +136,7 @@ TEST(ReschedulingIsolation, NoNodeIsIsolatedWhileABrakeHolds) {
     for (const char* node : {"n0", "n2", "n3"}) cluster.PutNode(node, false);
     ASSERT_TRUE(Eventually([&] { return replica.IsStopped(); }));
     ReportMachine(cluster, "UnHealthy");
-    EXPECT_TRUE(replica.WaitTold("n1", "isolation waits"));
+    EXPECT_TRUE(replica.WaitReported("n1", "isolation waits"));
     EXPECT_EQ(cluster.server.Count(kNodeWrites), 0U);
   }
   Cluster cluster;
@@ -149,7 +149,7 @@ TEST(ReschedulingIsolation, NoNodeIsIsolatedWhileABrakeHolds) {
   replica.settings.isolate_nodes = true;
   ASSERT_TRUE(replica.Start());
   ReportMachine(cluster, "UnHealthy");
-  EXPECT_TRUE(replica.WaitTold("n1", "isolation waits"));
+  EXPECT_TRUE(replica.WaitReported("n1", "isolation waits"));
   EXPECT_EQ(cluster.server.Count(kNodeWrites), 0U);
 }
 
@@ -162,7 +162,7 @@ TEST(ReschedulingIsolation, AnEventAndAMetricTellOfIt) {
   replica.settings.isolate_nodes = true;
   ASSERT_TRUE(replica.Start());
   ReportMachine(cluster, "UnHealthy");
-  ASSERT_TRUE(replica.WaitTold("n1", "isolated"));
+  ASSERT_TRUE(replica.WaitReported("n1", "isolated"));
   EXPECT_EQ(replica.LastReason("n1"),
             "n1 got the taint mindgate.io/faulty:NoSchedule, as NodeD or a switch calls it "
             "UnHealthy");
@@ -170,7 +170,7 @@ TEST(ReschedulingIsolation, AnEventAndAMetricTellOfIt) {
   EXPECT_EQ(record.regarding.kind, "Node");
   EXPECT_EQ(record.event_reason, "NodeIsolated");
   ReportMachine(cluster, "Healthy");
-  ASSERT_TRUE(replica.WaitTold("n1", "no longer isolated"));
+  ASSERT_TRUE(replica.WaitReported("n1", "no longer isolated"));
   std::vector<prometheus::MetricFamily> families;
   replica.controller.AddMetrics(families);
   std::map<std::string, double> counts;

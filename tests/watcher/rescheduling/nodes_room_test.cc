@@ -40,7 +40,7 @@ TEST(JobIndexTest, CountsTheChipsThatPodsHold) {
   jobs.Changed(a, ended);
   EXPECT_EQ(jobs.CountChipsOn("n0"), 1);
   auto going = std::make_shared<PodState>(*b);
-  going->going = kStart;
+  going->deletion_time = kStart;
   jobs.Changed(b, going);
   EXPECT_EQ(jobs.CountChipsOn("n0"), 0);
   EXPECT_EQ(jobs.ChipsOn("n0"), Chips());

@@ -42,7 +42,7 @@ struct Observing : Direct {
   }
   std::vector<std::string> Reported() const {
     std::vector<std::string> reasons;
-    for (const DecisionRecord& record : told.records) {
+    for (const DecisionRecord& record : decisions.records) {
       if (record.event_reason == "PluginDiffers") reasons.push_back(record.reason);
     }
     return reasons;
@@ -106,7 +106,7 @@ TEST(PluginCanary, DoesNotCompareWhatMindgateRestarted) {
   job.cluster.clock.Advance(seconds(200));
   job.cluster.PutNode("n3", false);
   job.Look("train", {"n3"});
-  EXPECT_GT(job.Deletes(), 0U) << job.told.last();
+  EXPECT_GT(job.Deletes(), 0U) << job.decisions.last();
   for (int i = 0; i < 2; ++i) {
     job.Look("train", {});
     job.cluster.clock.Advance(seconds(6));

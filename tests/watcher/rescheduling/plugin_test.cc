@@ -104,7 +104,7 @@ TEST(GracefulExit, IsAskedForBeforePodsGoAndTakenBackWhenTheyAreThereAgain) {
   EXPECT_EQ(training.Reset(), kAsked) << "before the first pod is deleted";
   gate->Release();
   look.join();
-  EXPECT_EQ(training.Deletes(), 4U) << training.told.last();
+  EXPECT_EQ(training.Deletes(), 4U) << training.decisions.last();
   training.Weaken(false);
   training.Look("train", {});
   EXPECT_EQ(training.Reset(), kAsked) << "its old pods are still going";

@@ -78,7 +78,7 @@ TEST(ReschedulingOwners, EachKindLosesThePodsOfItsScope) {
     direct.cluster.server.Put(kube::resources::kPodGroups, group);
     direct.cluster.PutNode("n3", false);
     direct.Look("chat", {"n3"});
-    EXPECT_EQ(direct.cluster.Pods("chat"), c.left) << c.name << ": " << direct.told.last();
+    EXPECT_EQ(direct.cluster.Pods("chat"), c.left) << c.name << ": " << direct.decisions.last();
     // What one pod could not mend is not made wider for kinds whose instance is one pod.
     if (c.left.size() != 3) continue;
     direct.cluster.PutPod("chat", "chat-3", "", c.labels);

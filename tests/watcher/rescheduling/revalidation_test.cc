@@ -48,7 +48,7 @@ TEST(ReschedulingFreshLook, APodThatSomebodyElseDeletesIsDone) {
   EXPECT_TRUE(Eventually([&] { return replica.controller.counts().restarts == 1; }));
   EXPECT_FALSE(cluster.Pod("train-3").is_null());
   EXPECT_EQ(replica.controller.counts().failed, 0U);
-  EXPECT_EQ(replica.Told("train"), std::vector<std::string>());
+  EXPECT_EQ(replica.Reported("train"), std::vector<std::string>());
 }
 
 // The chip may be healthy again: the watch of the reports is late.
@@ -75,7 +75,7 @@ TEST(ReschedulingFreshLook, NothingGoesByAReportThatIsOutdated) {
   direct.reports["n3"] = Reports{{"mindx-dl", "cluster-info-device-0", version()}};
   direct.cluster.server.ForgetRequests();
   direct.Look("train", {});
-  EXPECT_EQ(direct.Deletes(), 1U) << direct.told.last();
+  EXPECT_EQ(direct.Deletes(), 1U) << direct.decisions.last();
   EXPECT_EQ(direct.cluster.server.Count({.target_part = "/namespaces/mindx-dl/configmaps?"}), 1U)
       << "asked for once, and by its name";
 }
@@ -97,7 +97,7 @@ TEST(ReschedulingFreshLook, AReportThatIsGoneOrUnreadableTakesNobody) {
   direct.Look("train", {"n2"});
   direct.cluster.PutNode("n2", false);
   direct.Look("train", {"n2"});
-  EXPECT_EQ(direct.Deletes(), 1U) << direct.told.last();
+  EXPECT_EQ(direct.Deletes(), 1U) << direct.decisions.last();
 }
 
 // The watch of pods is ahead of the one of nodes: the pod runs on a node that has just joined.
@@ -186,7 +186,7 @@ TEST(ReschedulingFreshLook, ARestartThatIsNotBegunCostsNothing) {
   ASSERT_EQ(direct.Deletes(), 0U);
   direct.cluster.server.AllowAll();
   direct.Look("train", {"n3"});
-  EXPECT_EQ(direct.Deletes(), 4U) << direct.told.last();
+  EXPECT_EQ(direct.Deletes(), 4U) << direct.decisions.last();
 }
 
 // --- what the fresh objects say counts, and not what a late watch reported -----------------------
@@ -238,7 +238,7 @@ TEST(ReschedulingFreshLook, ThePolicyIsThatOfTheFreshObjects) {
     const Job seen = direct.JobNow("train");
     c.change(direct.cluster);
     direct.Look("train", seen, {"n3"});
-    EXPECT_EQ(direct.Deletes(), c.deletes) << c.name << ": " << direct.told.last();
+    EXPECT_EQ(direct.Deletes(), c.deletes) << c.name << ": " << direct.decisions.last();
   }
 }
 
@@ -259,7 +259,7 @@ TEST(ReschedulingFreshLook, AHealthyPodOfALargeJobOptsOut) {
     direct.cluster.server.ForgetRequests();
     direct.Look("train", seen, {"n3"});
     EXPECT_EQ(direct.Deletes(), opts_out ? 0U : static_cast<size_t>(kPods) / 4)
-        << direct.told.last();
+        << direct.decisions.last();
     EXPECT_EQ(direct.cluster.server.Count({.method = "GET", .target_part = "/pods/train-0"}), 0U);
   }
 }
@@ -279,7 +279,7 @@ TEST(ReschedulingFreshLook, APauseDuringItCounts) {
                                {"annotations", {{"mindgate.io/pause-rescheduling", "true"}}}}}});
   gate->Release();
   look.join();
-  EXPECT_EQ(direct.Deletes(), 0U) << direct.told.last();
+  EXPECT_EQ(direct.Deletes(), 0U) << direct.decisions.last();
   EXPECT_EQ(direct.cluster.Kept().dump().find("restart"), std::string::npos)
       << "nothing was done, and so nothing is written down: " << direct.cluster.Kept();
 }
@@ -305,7 +305,7 @@ TEST(ReschedulingFreshLook, AFaultThatGoesAfterItsReportWasReadTakesNobody) {
       if (goes && fault == Fault::kNode) direct.ready.insert("n3");
       gate->Release();
       look.join();
-      EXPECT_EQ(direct.Deletes(), goes ? 0U : 1U) << direct.told.last();
+      EXPECT_EQ(direct.Deletes(), goes ? 0U : 1U) << direct.decisions.last();
       const bool begun = direct.cluster.Kept().dump().find("restart") != std::string::npos;
       EXPECT_EQ(begun, !goes) << direct.cluster.Kept();
     }
@@ -323,10 +323,10 @@ TEST(ReschedulingFreshLook, ANewLeaderInheritsTheBudget) {
   direct.budget.GiveBack(kNs);  // another process knows nothing of it
   direct.Restart();
   direct.Look("b", {"n3"});
-  EXPECT_EQ(direct.Deletes(), 1U) << direct.told.last();
+  EXPECT_EQ(direct.Deletes(), 1U) << direct.decisions.last();
   direct.cluster.clock.Advance(std::chrono::seconds(61));
   direct.Look("b", {"n3"});
-  EXPECT_EQ(direct.Deletes(), 2U) << direct.told.last();
+  EXPECT_EQ(direct.Deletes(), 2U) << direct.decisions.last();
 }
 
 }  // namespace

@@ -60,13 +60,13 @@ TEST_P(ScalingFailover, NothingIsGrantedTwiceAndTheShapeIsReached) {
   cluster.PutRule(kOneShape);
   for (const std::string& name : all) cluster.Submit(name, name[0] == 'p' ? "g0" : "g1");
   auto mortal = std::make_unique<Mortal>(Replica::OverHttp(cluster), writes, last_is_carried_out);
-  const Mortal& fate = *mortal;
+  const Mortal& outcome = *mortal;
   Replica first(cluster, std::move(mortal));
   Replica second(cluster);
   second.leads = false;
   second.Start();
   first.Start();
-  ASSERT_TRUE(Eventually([&] { return fate.done(); }));
+  ASSERT_TRUE(Eventually([&] { return outcome.done(); }));
   first.leads = false;
   second.leads = true;
   second.controller.EnqueueAll();

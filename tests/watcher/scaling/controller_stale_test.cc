@@ -17,7 +17,7 @@ using json::Json;
 using simulation::ApiServer;
 
 struct Unheard final : DecisionListener {
-  void Tell(DecisionRecord) override {}
+  void Report(DecisionRecord) override {}
 };
 
 struct ScalingStaleWatch : ::testing::Test {

@@ -39,7 +39,7 @@ struct ScalingControllerTest : ::testing::Test {
   }
   // What is done is told afterwards: who has seen the one may come too early for the other.
   template <typename Matcher>
-  void ExpectTold(const Matcher& matcher) {
+  void ExpectReported(const Matcher& matcher) {
     std::vector<std::string> reasons;
     Eventually([&] {
       reasons = Reasons();
@@ -56,7 +56,7 @@ TEST_F(ScalingControllerTest, TheMinimalShapeFirstAndTheFullestInTheEnd) {
   cluster.SetPhase("p0", "Running");
   cluster.SetPhase("d0", "Running");
   ASSERT_TRUE(cluster.WaitOpen(kAll, kAll));
-  ExpectTold(::testing::IsSupersetOf<std::string>(
+  ExpectReported(::testing::IsSupersetOf<std::string>(
       {"d0 InstanceGranted: shape 2 of 2 wants 1 of g1, and none runs or starts",
        "p0 InstanceGranted: shape 2 of 2 wants 1 of g0, and none runs or starts",
        "p1 InstanceGranted: shape 1 of 2 wants 2 of g0, and 1 runs",
@@ -81,7 +81,7 @@ TEST_F(ScalingControllerTest, WithoutARuleAllWaitAndAnEventSaysWhy) {
   cluster.Submit("p0", "g0");
   watcher.Start();
   ASSERT_TRUE(Eventually([&] { return !watcher.entries().empty(); }));
-  ExpectTold(
+  ExpectReported(
       ::testing::ElementsAre("p0 ScalingRuleUnusable: there is no ConfigMap \"rule\" with the key "
                              "elastic_scaling.json in namespace ns"));
   cluster.PutRule("{");
@@ -116,7 +116,7 @@ TEST_F(ScalingControllerTest, ObserveTouchesNothing) {
   EXPECT_EQ(cluster.server.Count({.method = "PATCH"}), 0U);
   EXPECT_EQ(cluster.Open(kAll), Names{});
   // Neither Events nor the journal nor what metrics are made of say that anything was done.
-  ExpectTold(::testing::ElementsAre(
+  ExpectReported(::testing::ElementsAre(
       "d0 InstanceWouldBeGranted: shape 2 of 2 wants 1 of g1, and none runs or starts",
       "p0 InstanceWouldBeGranted: shape 2 of 2 wants 1 of g0, and none runs or starts",
       "p1 InstanceWouldBeHeld: shape 2 of 2 wants 1 of g0, and 1 starts; shape 1 waits for g0 (0 "
@@ -305,10 +305,10 @@ TEST_F(ScalingControllerTest, TheWholeClusterLosesNoMoreThanItMay) {
   ASSERT_TRUE(Eventually([&] { return watcher.entries().size() == 2; }));
   ASSERT_TRUE(Eventually([&] { return watcher.controller.counts().given_up == 1; }));
   EXPECT_EQ(gone(), 1);
-  std::set<std::string> told;
-  for (const auto& entry : watcher.entries()) told.insert(entry.record.what);
-  EXPECT_EQ(told, (std::set<std::string>{"given up", "would be given up"}));
-  ExpectTold(::testing::Contains(::testing::HasSubstr(
+  std::set<std::string> reported;
+  for (const auto& entry : watcher.entries()) reported.insert(entry.record.what);
+  EXPECT_EQ(reported, (std::set<std::string>{"given up", "would be given up"}));
+  ExpectReported(::testing::Contains(::testing::HasSubstr(
       "; it waits, because the share of namespace ns in giveUpsPerMinute (1) is used up")));
   cluster.clock.Advance(std::chrono::seconds(61));
   watcher.controller.EnqueueAll();

@@ -261,7 +261,7 @@ TEST(ScalingProperties, WithoutARuleNothingIsGrantedOrGivenUp) {
     RC_ASSERT(NamesWith(decision, Verdict::kGrant).empty());
     RC_ASSERT(NamesWith(decision, Verdict::kGiveUp).empty());
     RC_ASSERT(NamesWith(decision, Verdict::kWithdraw).empty());
-    RC_ASSERT(decision.would.empty());
+    RC_ASSERT(decision.proposed.empty());
   }));
 }
 
@@ -321,11 +321,11 @@ TEST(ScalingProperties, ObservingSaysWhatEnforcingDoes) {
     const Decision enforced = Decide(service, Rebalancing(), kStart);
     const Decision observed = Decide(service, Rebalancing(EnforcementMode::kObserve), kStart);
     const Decision off = Decide(service, Rebalancing(EnforcementMode::kOff), kStart);
-    RC_ASSERT(enforced.would.empty() && off.would.empty());
+    RC_ASSERT(enforced.proposed.empty() && off.proposed.empty());
     RC_ASSERT(observed.outcomes == off.outcomes);
     Decision replaced = observed;
     for (Outcome& outcome : replaced.outcomes) {
-      for (const Outcome& would : observed.would) {
+      for (const Outcome& would : observed.proposed) {
         if (outcome.instance == would.instance) outcome = would;
       }
     }

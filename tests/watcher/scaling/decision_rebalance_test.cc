@@ -54,7 +54,7 @@ TEST(ScalingRebalance, Modes) {
     EXPECT_EQ(ShowOutcomes(decision), outcomes);
     EXPECT_EQ(ShowWould(decision), would);
     EXPECT_EQ(decision.requeue_at, std::nullopt);
-    for (const Outcome& outcome : decision.would) {
+    for (const Outcome& outcome : decision.proposed) {
       EXPECT_EQ(outcome.verdict, Verdict::kGiveUp);
       EXPECT_EQ(outcome.group, "p");
     }
@@ -178,8 +178,8 @@ TEST(ScalingRebalance, TheStrandedOneThatWaitsLongestIsNamed) {
                         {Running("p-0"), Running("p-1"), Stuck("d-0", kLongAgo),
                          Stuck("d-1", kLongAgo - seconds(1))}};
   const Decision decision = Decide(service, Options{}, kStart);
-  ASSERT_EQ(decision.would.size(), 1U);
-  EXPECT_NE(decision.would[0].reason.find("needs d-1 of d"), std::string::npos);
+  ASSERT_EQ(decision.proposed.size(), 1U);
+  EXPECT_NE(decision.proposed[0].reason.find("needs d-1 of d"), std::string::npos);
 }
 
 TEST(ScalingRebalance, TimeAloneMakesItSo) {
@@ -210,7 +210,7 @@ TEST(ScalingRebalance, CoolDown) {
     EXPECT_EQ(before.requeue_at, kStart + seconds(300));
     const Decision then = Decide(service, options, kStart + seconds(300), kStart);
     EXPECT_EQ(With(then, Verdict::kGiveUp) == "p-1", mode == EnforcementMode::kEnforce);
-    EXPECT_EQ(!then.would.empty(), mode == EnforcementMode::kObserve);
+    EXPECT_EQ(!then.proposed.empty(), mode == EnforcementMode::kObserve);
     EXPECT_EQ(then.requeue_at, std::nullopt);
   }
 }

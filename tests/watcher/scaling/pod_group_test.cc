@@ -298,13 +298,14 @@ TEST_F(ScalingQueuedJob, IsGivenTheRoomOfAnother) {
   PutPodOf("d0", "g1", true);
   EXPECT_TRUE(Eventually([&] { return cluster.IsOpen(gone + "-0"); })) << "the larger shape again";
   EXPECT_EQ(Deletes(), 1u);
-  std::vector<std::string> told;
+  std::vector<std::string> reported;
   for (const auto& entry : watcher.entries()) {
-    told.push_back(entry.record.about[2].second + " " + entry.record.event_reason);
+    reported.push_back(entry.record.about[2].second + " " + entry.record.event_reason);
   }
-  EXPECT_THAT(told, ::testing::IsSupersetOf<std::string>({"AscendJob/d0 InstanceNotEnqueued",
-                                                          "AscendJob/" + gone + " InstanceGivenUp",
-                                                          "AscendJob/d0 InstanceGranted"}));
+  EXPECT_THAT(reported,
+              ::testing::IsSupersetOf<std::string>({"AscendJob/d0 InstanceNotEnqueued",
+                                                    "AscendJob/" + gone + " InstanceGivenUp",
+                                                    "AscendJob/d0 InstanceGranted"}));
 }
 
 // The watch may be a while behind.

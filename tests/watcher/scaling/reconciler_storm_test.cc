@@ -66,11 +66,11 @@ struct StormJob {
 
 class Silent final : public DecisionListener {
  public:
-  void Tell(DecisionRecord record) override {
+  void Report(DecisionRecord record) override {
     ASSERT_FALSE(record.reason.empty());
-    ++told;
+    ++reported;
   }
-  uint64_t told = 0;
+  uint64_t reported = 0;
 };
 
 class Storm;
@@ -301,20 +301,20 @@ class Storm {
     }
   }
 
-  static void Tell(StormWatcher& watcher, const std::pair<PodName, PodPtr>& event) {
+  static void Report(StormWatcher& watcher, const std::pair<PodName, PodPtr>& event) {
     PodPtr& known = watcher.known[event.first];
     watcher.index.Changed(known, event.second);
     known = event.second;
     if (known == nullptr) watcher.known.erase(event.first);
   }
-  static void Tell(StormWatcher& watcher, const RuleChange& change) {
+  static void Report(StormWatcher& watcher, const RuleChange& change) {
     watcher.index.RuleChanged(change.ns, change.name, change.state);
   }
   template <typename T>
   void Catch(StormWatcher& watcher, Backlog<T>& backlog, size_t most, seconds older) {
     while (!backlog.empty() && (most > 0 || clock_.Now() - backlog.front().first >= older)) {
       if (most > 0) --most;
-      Tell(watcher, backlog.front().second);
+      Report(watcher, backlog.front().second);
       backlog.pop_front();
     }
   }
@@ -472,8 +472,8 @@ class Storm {
         return dice_.OneIn(10) ? Withdraw() : void();
       case 55:
         if (dice_.OneIn(3)) BreakPlace();
-        if (dice_.OneIn(6)) MendPlace();
-        return dice_.OneIn(40) ? BreakOrMendNode() : void();
+        if (dice_.OneIn(6)) RepairPlace();
+        return dice_.OneIn(40) ? BreakOrRepairNode() : void();
       case 56:
         return dice_.OneIn(10) ? EditRule(AnyService()) : void();
       case 57:
@@ -636,11 +636,11 @@ class Storm {
       return;
     }
   }
-  void MendPlace() {
+  void RepairPlace() {
     size_t& places = places_["n" + std::to_string(dice_.Below(3))];
     places = std::min(places + 1, kPlaces);
   }
-  void BreakOrMendNode() {
+  void BreakOrRepairNode() {
     const std::string node = "n" + std::to_string(dice_.Below(3));
     if (unusable_.erase(node) > 0) return;
     unusable_.insert(node);

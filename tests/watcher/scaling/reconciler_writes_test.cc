@@ -77,12 +77,12 @@ struct ScalingWritesTest : ::testing::Test {
       return Deletes() > 0;
     });
   }
-  std::vector<std::string> Told() {
-    std::vector<std::string> told;
+  std::vector<std::string> Reported() {
+    std::vector<std::string> reported;
     for (const auto& entry : watcher.entries()) {
-      told.push_back(entry.record.about[2].second + " " + entry.record.what);
+      reported.push_back(entry.record.about[2].second + " " + entry.record.what);
     }
-    return told;
+    return reported;
   }
 };
 
@@ -119,7 +119,7 @@ TEST_F(ScalingWritesTest, NothingIsGivenUpOnPodsThatHaveChanged) {
     return cluster.server.Count({.method = "GET", .target_part = "/pods/d0"}) >= 2;
   }));
   EXPECT_EQ(Deletes(), 0U);
-  EXPECT_THAT(Told(), ElementsAre()) << "what was not done is not told";
+  EXPECT_THAT(Reported(), ElementsAre()) << "what was not done is not told";
 }
 
 TEST_F(ScalingWritesTest, AGiveUpThatFailedHalfWayIsFinishedFirst) {
@@ -134,8 +134,8 @@ TEST_F(ScalingWritesTest, AGiveUpThatFailedHalfWayIsFinishedFirst) {
   Put("p1-0", "g0", {{"schedulingGates", {{{"name", schemas::kScalingGate}}}}}, {}, "p1");
   EXPECT_TRUE(Eventually([&] { return Goes("p1-1"); }));
   EXPECT_TRUE(Eventually([&] { return watcher.controller.counts().given_up == 1; }));
-  EXPECT_TRUE(Eventually([&] { return !Told().empty(); }));
-  EXPECT_EQ(Told().front(), "AscendJob/p1 given up");
+  EXPECT_TRUE(Eventually([&] { return !Reported().empty(); }));
+  EXPECT_EQ(Reported().front(), "AscendJob/p1 given up");
   EXPECT_FALSE(cluster.IsOpen("p1-0")) << "it would run again at once";
 }
 

@@ -69,10 +69,10 @@ class RunningFeed {
   }
   RuleFeed& feed() { return feed_; }
   // What was told, as soon as it is so much.
-  std::vector<std::string> Told(size_t count) {
+  std::vector<std::string> Reported(size_t count) {
     std::unique_lock lock(mutex_);
-    changed_.wait_for(lock, std::chrono::seconds(30), [&] { return told_.size() >= count; });
-    return told_;
+    changed_.wait_for(lock, std::chrono::seconds(30), [&] { return reported_.size() >= count; });
+    return reported_;
   }
 
  private:
@@ -84,7 +84,7 @@ class RunningFeed {
                                    ? std::to_string(state->rule->tiers.size()) +
                                          (state->rule->tiers.size() == 1 ? " shape" : " shapes")
                                    : state->why_not;
-      told_.push_back(rule.ns + "/" + rule.name + ": " + what);
+      reported_.push_back(rule.ns + "/" + rule.name + ": " + what);
       changed_.notify_all();
     };
     return options;
@@ -92,7 +92,7 @@ class RunningFeed {
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::vector<std::string> told_;
+  std::vector<std::string> reported_;
   kube::RealSleeper sleeper_;
   std::unique_ptr<kube::Transport> transport_;
   kube::Client client_;
@@ -121,18 +121,18 @@ TEST_F(RuleFeedTest, WhatIsTooLargeForARuleIsReadOnceInAWhile) {
   running.feed().Follow({"ns", "large"});
   running.feed().Follow({"ns", "a"});
   running.Start();
-  ASSERT_THAT(running.Told(2), SizeIs(2));
+  ASSERT_THAT(running.Reported(2), SizeIs(2));
   ASSERT_TRUE(server.WaitForWatches(1));
   server.ForgetRequests();
   // Read in the order of their changes, were it not for its rest.
   put_large('b');
   Put("a", kTwoShapes);
-  EXPECT_THAT(running.Told(3).back(), "ns/a: 2 shapes");
+  EXPECT_THAT(running.Reported(3).back(), "ns/a: 2 shapes");
   EXPECT_THAT(ReadsOf(server), ElementsAre("ns/a"));
   EXPECT_FALSE(running.feed().IsKnown({"ns", "large"}));
   clock.Advance(std::chrono::seconds(5));
   Put("a", kOneShape);
-  running.Told(5);
+  running.Reported(5);
   EXPECT_THAT(ReadsOf(server), UnorderedElementsAre("ns/a", "ns/a", "ns/large"));
   EXPECT_TRUE(running.feed().IsKnown({"ns", "large"}));
 }
@@ -144,17 +144,17 @@ TEST_F(RuleFeedTest, OnlyRulesThatAreFollowedAreRead) {
   running.feed().Follow({"ns", "a"});
   EXPECT_FALSE(running.feed().synced());
   running.Start();
-  EXPECT_THAT(running.Told(1), ElementsAre("ns/a: 1 shape"));
+  EXPECT_THAT(running.Reported(1), ElementsAre("ns/a: 1 shape"));
   ASSERT_TRUE(running.feed().WaitSynced(std::chrono::seconds(30), {}));
   ASSERT_TRUE(server.WaitForWatches(1));
 
   running.feed().Follow({"ns", "b"});
   running.feed().Follow({"ns", "b"});
-  EXPECT_THAT(running.Told(2), ElementsAre("ns/a: 1 shape", "ns/b: 2 shapes"));
+  EXPECT_THAT(running.Reported(2), ElementsAre("ns/a: 1 shape", "ns/b: 2 shapes"));
   running.feed().Forget({"ns", "a"});
   Put("a", kTwoShapes);
   Put("b", kOneShape);
-  EXPECT_THAT(running.Told(3), ElementsAre("ns/a: 1 shape", "ns/b: 2 shapes", "ns/b: 1 shape"));
+  EXPECT_THAT(running.Reported(3), ElementsAre("ns/a: 1 shape", "ns/b: 2 shapes", "ns/b: 1 shape"));
   EXPECT_THAT(ReadsOf(server), UnorderedElementsAre("metadata", "ns/a", "watch", "ns/b", "ns/b"));
   EXPECT_FALSE(running.feed().IsKnown({"ns", "a"}));
   EXPECT_TRUE(Eventually([&] { return running.feed().IsKnown({"ns", "b"}); }));
@@ -164,14 +164,14 @@ TEST_F(RuleFeedTest, WhatComesAndGoesIsTold) {
   RunningFeed running(cluster);
   running.feed().Follow({"ns", "a"});
   running.Start();
-  EXPECT_THAT(running.Told(1), ElementsAre("ns/a: none"));
+  EXPECT_THAT(running.Reported(1), ElementsAre("ns/a: none"));
   ASSERT_TRUE(server.WaitForWatches(1));
   server.Put(resources::kConfigMaps, ConfigMap("ns", "a", {{"other", "x"}}));
-  EXPECT_THAT(running.Told(2), SizeIs(2));
+  EXPECT_THAT(running.Reported(2), SizeIs(2));
   Put("a", kOneShape);
-  EXPECT_THAT(running.Told(3), SizeIs(3));
+  EXPECT_THAT(running.Reported(3), SizeIs(3));
   server.Remove(resources::kConfigMaps, "ns", "a");
-  EXPECT_THAT(running.Told(4),
+  EXPECT_THAT(running.Reported(4),
               ElementsAre("ns/a: none", "ns/a: none", "ns/a: 1 shape", "ns/a: none"));
 }
 
@@ -188,7 +188,7 @@ TEST_F(RuleFeedTest, ARuleThatMayHaveChangedIsNotKnownUntilItIsRead) {
   EXPECT_FALSE(running.feed().IsKnown({"ns", "a"}));
   EXPECT_TRUE(running.feed().current());
   gate->Release();
-  EXPECT_THAT(running.Told(2), ElementsAre("ns/a: 1 shape", "ns/a: 2 shapes"));
+  EXPECT_THAT(running.Reported(2), ElementsAre("ns/a: 1 shape", "ns/a: 2 shapes"));
   EXPECT_TRUE(Eventually([&] { return running.feed().IsKnown({"ns", "a"}); }));
 }
 
@@ -199,7 +199,7 @@ TEST_F(RuleFeedTest, AfterANewListAllThatIsFollowedIsReadAgain) {
   running.feed().Follow({"ns", "a"});
   running.Start();
   ASSERT_TRUE(server.WaitForWatches(1));
-  EXPECT_THAT(running.Told(1), SizeIs(1));
+  EXPECT_THAT(running.Reported(1), SizeIs(1));
   const auto gate = server.Hold({.target_part = "watch=true"});
   server.CutWatches(FakeApiServer::Cut::kConnection);
   ASSERT_TRUE(gate->WaitUntilHeld());
@@ -207,7 +207,7 @@ TEST_F(RuleFeedTest, AfterANewListAllThatIsFollowedIsReadAgain) {
   Put("a", kTwoShapes);
   server.Compact();
   gate->Release();
-  EXPECT_THAT(running.Told(2), ElementsAre("ns/a: 1 shape", "ns/a: 2 shapes"));
+  EXPECT_THAT(running.Reported(2), ElementsAre("ns/a: 1 shape", "ns/a: 2 shapes"));
 }
 
 TEST_F(RuleFeedTest, AReadThatFailsIsMadeAgain) {
@@ -222,7 +222,7 @@ TEST_F(RuleFeedTest, AReadThatFailsIsMadeAgain) {
                       }});
   running.feed().Follow({"ns", "a"});
   running.Start();
-  EXPECT_THAT(running.Told(1), ElementsAre("ns/a: 1 shape"));
+  EXPECT_THAT(running.Reported(1), ElementsAre("ns/a: 1 shape"));
   EXPECT_TRUE(running.feed().WaitSynced(std::chrono::seconds(30), {}));
   const std::lock_guard lock(mutex);
   EXPECT_THAT(faults, ElementsAre("Unavailable"));
@@ -241,11 +241,11 @@ TEST_F(RuleFeedTest, WhereNoRuleMayBeNothingIsRead) {
     }
     running.feed().Follow({"ns", "b"});
     running.Start();
-    EXPECT_THAT(running.Told(1), ElementsAre("ns/b: none"));
+    EXPECT_THAT(running.Reported(1), ElementsAre("ns/b: none"));
     ASSERT_TRUE(server.WaitForWatches(1));
     server.Put(resources::kConfigMaps, Rule("elsewhere", "a", kTwoShapes));
     Put("b", kOneShape);
-    EXPECT_THAT(running.Told(2), ElementsAre("ns/b: none", "ns/b: 1 shape"));
+    EXPECT_THAT(running.Reported(2), ElementsAre("ns/b: none", "ns/b: 1 shape"));
     EXPECT_THAT(ReadsOf(server), UnorderedElementsAre("metadata", "ns/b", "watch", "ns/b"));
     server.Remove(resources::kConfigMaps, "ns", "b");
   }
@@ -258,10 +258,10 @@ TEST_F(RuleFeedTest, ARuleThatIsTooLargeIsNoRule) {
   RunningFeed running(cluster, {}, {.page_bytes = 4 * 1024, .object_bytes = 8 * 1024});
   running.feed().Follow({"ns", "a"});
   running.Start();
-  EXPECT_THAT(running.Told(1), ElementsAre("ns/a: ConfigMap \"a\" is too large to be read"));
+  EXPECT_THAT(running.Reported(1), ElementsAre("ns/a: ConfigMap \"a\" is too large to be read"));
   ASSERT_TRUE(server.WaitForWatches(1));
   Put("a", kOneShape);
-  EXPECT_THAT(running.Told(2), ElementsAre(::testing::_, "ns/a: 1 shape"));
+  EXPECT_THAT(running.Reported(2), ElementsAre(::testing::_, "ns/a: 1 shape"));
 }
 
 // A tenant's namespace full of them delays nobody, as nobody reads them.

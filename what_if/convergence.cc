@@ -1,4 +1,4 @@
-#include "what_if/settling.h"
+#include "what_if/convergence.h"
 
 #include <algorithm>
 #include <iterator>
@@ -19,7 +19,7 @@ namespace mindgate::what_if {
 namespace {
 
 // A job that goes whole may take room from another one, which then goes whole too. Where it does
-// not end, the last round is what is told.
+// not end, the last round is what is reported.
 constexpr int kMaxRounds = 8;
 
 // What an instance asked of the scheduler.
@@ -55,14 +55,14 @@ std::set<std::string, std::less<>> UnusableNodes(const Inventory& inventory,
 // An instance that found no room although others were given up for it.
 using InVain = std::set<std::pair<watcher::scaling::ServiceKey, std::string>>;
 
-class Settling {
+class Convergence {
  public:
   // What it is given must outlive it. The board has decided about the pods of the part.
-  Settling(const Ground& ground, const Part& part, Board& board)
-      : now_(ground.snapshot.taken),
-        ground_(ground),
+  Convergence(const InitialState& initial, const Part& part, Board& board)
+      : now_(initial.snapshot.taken),
+        initial_(initial),
         part_(part),
-        inventory_(ground.inventory),
+        inventory_(initial.inventory),
         losses_(board.losses()),
         scheduler_(board.scheduler()) {
     // The phases of their PodGroups are those of before.
@@ -74,10 +74,10 @@ class Settling {
       }
     }
     for (const size_t number : part.families) {
-      const Family& family = ground.families[number];
+      const Family& family = initial.families[number];
       for (const watcher::scaling::ServiceKey& service : family.services) {
-        const auto rule = ground.rules.find({service.ns, service.rule});
-        if (rule != ground.rules.end()) {
+        const auto rule = initial.rules.find({service.ns, service.rule});
+        if (rule != initial.rules.end()) {
           services_.RuleChanged(service.ns, service.rule, rule->second);
         }
       }
@@ -105,7 +105,7 @@ class Settling {
   bool Widen(const std::set<GroupName>& may_widen, std::set<GroupName>& widened) const {
     bool any = false;
     for (const size_t number : part_.instances) {
-      const Instance& instance = ground_.instances[number];
+      const Instance& instance = initial_.instances[number];
       if (!may_widen.contains(instance.key) || IsComplete(instance)) continue;
       any = widened.insert(instance.key).second || any;
     }
@@ -117,7 +117,7 @@ class Settling {
   bool GiveUp(Situation& situation, InVain& in_vain) const {
     schemas::ElasticScaling options = options_;
     options.rebalance = schemas::EnforcementMode::kEnforce;
-    options.rebalance_after = ground_.snapshot.watcher.rebalance_after;
+    options.rebalance_after = initial_.snapshot.watcher.rebalance_after;
     const auto unusable = UnusableNodes(inventory_, situation);
     bool any = false;
     for (const watcher::scaling::ServiceKey& key : services_.services()) {
@@ -128,8 +128,8 @@ class Settling {
         if (in_vain.contains({key, instance.name})) service.in_vain = instance;
       }
       const auto decision = Decide(service, options, now_ + options.rebalance_after);
-      if (decision.stranded.empty()) continue;
-      in_vain.emplace(key, decision.stranded);
+      if (decision.beneficiary.empty()) continue;
+      in_vain.emplace(key, decision.beneficiary);
       for (const watcher::scaling::Outcome& outcome : decision.outcomes) {
         if (outcome.verdict != watcher::scaling::Verdict::kGiveUp) continue;
         for (const watcher::scaling::PodPtr& pod : view.pods) {
@@ -143,7 +143,7 @@ class Settling {
   }
 
   // All but the chips of what was placed.
-  Settled Tell(bool explains) {
+  Settled Result(bool explains) {
     Settled settled;
     std::map<std::pair<watcher::scaling::ServiceKey, std::string>, std::string>
         reasons;  // by instance
@@ -157,15 +157,15 @@ class Settling {
       }
     }
     for (const size_t number : part_.instances) {
-      const Instance& members = ground_.instances[number];
+      const Instance& members = initial_.instances[number];
       SettledInstance& instance = settled.instances[members.key];
-      instance.told = Describe(number, instance.missing);
-      if (explains && instance.told.shortage) Explain(number, *instance.told.shortage);
-      if (instance.told.outcome != Outcome::kHeld) continue;
+      instance.reported = Describe(number, instance.missing);
+      if (explains && instance.reported.shortage) Explain(number, *instance.reported.shortage);
+      if (instance.reported.outcome != Outcome::kHeld) continue;
       for (const size_t pod : members.pods) {
         const auto state = states_.find(pod);
         if (state == states_.end() || !state->second->gate) continue;
-        instance.told.why = reasons[{ServiceKeyOf(*state->second), state->second->instance}];
+        instance.reported.why = reasons[{ServiceKeyOf(*state->second), state->second->instance}];
       }
     }
     for (const size_t pod : part_.pods) {
@@ -280,7 +280,7 @@ class Settling {
   bool PlaceAll() {
     std::set<Turn> turns;
     for (const size_t number : part_.instances) {
-      const Instance& instance = ground_.instances[number];
+      const Instance& instance = initial_.instances[number];
       const bool waits =
           std::any_of(instance.pods.begin(), instance.pods.end(),
                       [this](size_t pod) { return NeedsAPlace(pod) && !IsHeld(pod); });
@@ -292,7 +292,7 @@ class Settling {
   }
 
   bool Place(size_t number) {
-    const Instance& members = ground_.instances[number];
+    const Instance& members = initial_.instances[number];
     Attempt& attempt = attempts_[number];
     Scheduler::Request request;
     int64_t there = 0;
@@ -345,16 +345,16 @@ class Settling {
     return attempt.refused.size() < request.pods.size();
   }
 
-  // --- what is told ------------------------------------------------------------------------------
+  // --- reports -----------------------------------------------------------------------------------
 
-  void AddStep(size_t pod, InstanceForecast& told) const {
+  void AddStep(size_t pod, InstanceForecast& reported) const {
     const PodLoss& loss = losses_[pod];
     if (!loss.action) return;
-    auto step = std::find_if(told.steps.begin(), told.steps.end(), [&](const Step& one) {
+    auto step = std::find_if(reported.steps.begin(), reported.steps.end(), [&](const Step& one) {
       return one.action == *loss.action && one.why == loss.why;
     });
-    if (step == told.steps.end()) {
-      step = told.steps.insert(step, {*loss.action, {}, loss.why, loss.due});
+    if (step == reported.steps.end()) {
+      step = reported.steps.insert(step, {*loss.action, {}, loss.why, loss.due});
     }
     step->pods.push_back(inventory_.pods[pod].name);
   }
@@ -371,10 +371,10 @@ class Settling {
   }
 
   InstanceForecast Describe(size_t number, size_t& missing) const {
-    const Instance& members = ground_.instances[number];
+    const Instance& members = initial_.instances[number];
     const Pod& first = inventory_.pods[members.pods.front()];
-    InstanceForecast told{.ns = first.ns, .owner = first.owner, .pod_group = first.pod_group};
-    if (members.gang == nullptr) told.pod_group.clear();
+    InstanceForecast reported{.ns = first.ns, .owner = first.owner, .pod_group = first.pod_group};
+    if (members.gang == nullptr) reported.pod_group.clear();
     size_t serving = 0;
     size_t homeless = 0;
     size_t held = 0;
@@ -383,17 +383,17 @@ class Settling {
     for (const size_t i : members.pods) {
       const Pod& pod = inventory_.pods[i];
       const PodLoss& loss = losses_[i];
-      told.is_new = told.is_new || pod.is_new;
-      if (loss.loss != Loss::kIgnored) ++told.pods;
-      if (!loss.hit.empty()) told.hits.push_back({pod.name, pod.node, loss.hit});
-      AddStep(i, told);
-      if (told.fix.empty()) told.fix = loss.fix;
+      reported.is_new = reported.is_new || pod.is_new;
+      if (loss.loss != Loss::kIgnored) ++reported.pods;
+      if (!loss.hit.empty()) reported.hits.push_back({pod.name, pod.node, loss.hit});
+      AddStep(i, reported);
+      if (reported.fix.empty()) reported.fix = loss.fix;
       if (loss.loss == Loss::kGoes || loss.loss == Loss::kWaits) {
         const bool was_placed = loss.loss == Loss::kGoes;
         const auto place = places_.find(i);
         const bool placed = place != places_.end();
-        told.moves.push_back({pod.name, was_placed ? pod.node : "",
-                              placed ? inventory_.nodes[place->second].name : ""});
+        reported.moves.push_back({pod.name, was_placed ? pod.node : "",
+                                  placed ? inventory_.nodes[place->second].name : ""});
         (placed ? serving : IsHeld(i) ? held : homeless) += 1;
       }
       serving += loss.loss == Loss::kStays ? 1 : 0;
@@ -405,29 +405,30 @@ class Settling {
       const bool wider = step.why == kWithoutWholeJob || step.why == kWithoutRackBlock;
       return std::pair(step.action, wider);
     };
-    std::stable_sort(told.steps.begin(), told.steps.end(),
+    std::stable_sort(reported.steps.begin(), reported.steps.end(),
                      [&](const Step& a, const Step& b) { return turn(a) < turn(b); });
     missing = homeless + held + broken + lost;
     const auto attempt = attempts_.find(number);
-    if (homeless + held > 0 && attempt != attempts_.end()) told.shortage = attempt->second.shortage;
+    if (homeless + held > 0 && attempt != attempts_.end())
+      reported.shortage = attempt->second.shortage;
     if (broken > 0) {
-      told.outcome = Outcome::kBroken;
+      reported.outcome = Outcome::kBroken;
     } else if (lost > 0) {
-      told.outcome = Outcome::kLost;
+      reported.outcome = Outcome::kLost;
     } else if (homeless > 0) {
       const bool is_job = members.gang != nullptr && members.gang->of_job;
-      told.outcome = serving == 0 || is_job ? Outcome::kNoRoom : Outcome::kPartly;
-      told.why = "there is no room for " + std::to_string(homeless) + " of its pods";
-      if (told.shortage) told.fix = ShortageText(*told.shortage);
+      reported.outcome = serving == 0 || is_job ? Outcome::kNoRoom : Outcome::kPartly;
+      reported.why = "there is no room for " + std::to_string(homeless) + " of its pods";
+      if (reported.shortage) reported.fix = ShortageText(*reported.shortage);
     } else if (held > 0) {
-      told.outcome = Outcome::kHeld;
+      reported.outcome = Outcome::kHeld;
     }
-    return told;
+    return reported;
   }
 
   const schemas::ElasticScaling options_ = ScalingOptions();
   Time now_;
-  const Ground& ground_;
+  const InitialState& initial_;
   const Part& part_;
   const Inventory& inventory_;
   const std::vector<PodLoss>& losses_;
@@ -458,46 +459,46 @@ json::Json PlacedEntry(const json::Value& entry, const std::string& node,
 
 }  // namespace
 
-Settled SettlePart(const Ground& ground, const Part& part, Situation situation,
+Settled SettlePart(const InitialState& initial, const Part& part, Situation situation,
                    std::span<const size_t> pods, std::span<const size_t> nodes, Board& board,
                    const std::function<void()>& decided) {
-  const WatcherSettings& watcher = ground.snapshot.watcher;
+  const WatcherSettings& watcher = initial.snapshot.watcher;
   situation.rebalance_after = watcher.rebalance_after;
   InVain in_vain;
   for (int round = 1;; ++round) {
     const std::set<GroupName> may_widen = board.Decide(situation, pods, nodes);
     decided();
-    Settling settling(ground, part, board);
-    settling.Run();
+    Convergence convergence(initial, part, board);
+    convergence.Run();
     if (round < kMaxRounds) {
       // The plugin waits for seconds before it takes more of a job, elastic scaling for a minute.
-      if (settling.Widen(may_widen, situation.widened)) continue;
-      if (watcher.rebalances && settling.GiveUp(situation, in_vain)) continue;
+      if (convergence.Widen(may_widen, situation.widened)) continue;
+      if (watcher.rebalances && convergence.GiveUp(situation, in_vain)) continue;
     }
-    Settled settled = settling.Tell(situation.explains);
+    Settled settled = convergence.Result(situation.explains);
     settled.others = board.others();
     return settled;
   }
 }
 
-Settled Settle(const Ground& ground, const Hypothesis& hypothesis) {
-  SurveyedFaults faults = ground.reported;
-  Suppose(hypothesis, ground.inventory, faults);
+Settled Settle(const InitialState& initial, const Hypothesis& hypothesis) {
+  SurveyedFaults faults = initial.reported;
+  Suppose(hypothesis, initial.inventory, faults);
   const std::set<std::string, std::less<>> drained = DrainedNodes(hypothesis);
-  const std::vector<size_t> nodes = NodesOf(hypothesis, ground.inventory);
-  Board board(ground);
-  const Part whole = Whole(ground);
+  const std::vector<size_t> nodes = NodesOf(hypothesis, initial.inventory);
+  Board board(initial);
+  const Part whole = Whole(initial);
   Settled settled =
-      SettlePart(ground, whole, {faults, drained, {}, true}, whole.pods, nodes, board);
+      SettlePart(initial, whole, {faults, drained, {}, true}, whole.pods, nodes, board);
   for (Placed& placed : settled.placed) {
-    placed.chips = board.scheduler().TakeChips(placed.node, ground.inventory.pods[placed.pod]);
+    placed.chips = board.scheduler().TakeChips(placed.node, initial.inventory.pods[placed.pod]);
   }
   return settled;
 }
 
-ClusterSnapshot AfterSettling(const Ground& ground, const Settled& settled) {
-  const Inventory& inventory = ground.inventory;
-  ClusterSnapshot after = ground.snapshot;
+ClusterSnapshot AfterSettling(const InitialState& initial, const Settled& settled) {
+  const Inventory& inventory = initial.inventory;
+  ClusterSnapshot after = initial.snapshot;
   std::set<const json::Value*> replaced;
   for (const size_t pod : settled.gone) replaced.insert(inventory.pods[pod].entry);
   json::Json entries = json::Json::array();

@@ -20,7 +20,7 @@ namespace mindgate::what_if {
 
 // The pods of an instance, and how it ended.
 struct SettledInstance {
-  InstanceForecast told;
+  InstanceForecast reported;
   size_t missing = 0;  // pods without a place, or on faulty hardware
 };
 
@@ -51,23 +51,24 @@ struct Settled {
 // scaling rule wait behind the gate until the rule wants them (watcher/scaling). It ends when
 // nothing moves any more, also after `start_deadline`: what has no room no longer holds its
 // siblings back then. Pods that have a node and start are taken to run.
-Settled Settle(const Ground& ground, const Hypothesis& hypothesis);
+Settled Settle(const InitialState& initial, const Hypothesis& hypothesis);
 
 // The same of a part of the cluster, on a board that has decided about the rest. `pods` are those
 // of the part, and those of other families about which the situation decides something; `nodes` are
 // those of which it differs from the board's. `decided` is called when the board has decided,
 // before anything is placed. Chips are not given.
 Settled SettlePart(
-    const Ground& ground, const Part& part, Situation situation, std::span<const size_t> pods,
-    std::span<const size_t> nodes, Board& board, const std::function<void()>& decided = [] {});
+    const InitialState& initial, const Part& part, Situation situation,
+    std::span<const size_t> pods, std::span<const size_t> nodes, Board& board,
+    const std::function<void()>& decided = [] {});
 
-// How one cluster differs from another: what is there only in `before` is not told.
+// How one cluster differs from another: what is there only in `before` is not reported.
 Forecast Compare(const Settled& before, const Settled& after);
 // Only these services are compared.
 Forecast Compare(const Settled& before, const Settled& after,
                  const std::set<watcher::scaling::ServiceKey>& services);
 
 // The snapshot as it would be then.
-ClusterSnapshot AfterSettling(const Ground& ground, const Settled& settled);
+ClusterSnapshot AfterSettling(const InitialState& initial, const Settled& settled);
 
 }  // namespace mindgate::what_if
