@@ -254,7 +254,9 @@ Findings QueueClosed(const Facts& facts) {
     if (queue->state != "Closed" && queue->state != "Closing") continue;
     found.push_back(
         {.what = "Queue " + queue->name + " is " + queue->state + ": it takes no new PodGroups",
-         .why = "PodGroup " + group->name + " is of this queue.",
+         .why = "PodGroup " + group->name +
+                " is of this queue. Newer schedulers of Volcano place none of its pods; that of "
+                "1.10.0 places them all the same.",
          .fix =
              "open it (vcctl queue operate -a open -n " + queue->name + "), or use another queue"});
   }

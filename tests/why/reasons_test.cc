@@ -262,7 +262,8 @@ std::vector<Case> QueueCases() {
                      {.id = "queue-closed",
                       .state = State::kPending,
                       .what = "Queue default is Closed: it takes no new PodGroups",
-                      .why = "PodGroup pg is of this queue.",
+                      .why = "PodGroup pg is of this queue. Newer schedulers of Volcano place none "
+                             "of its pods; that of 1.10.0 places them all the same.",
                       .fix = "open it (vcctl queue operate -a open -n default), or use another "
                              "queue"},
                      [](Facts& f) { f.groups[0].phase = "Running"; }});
