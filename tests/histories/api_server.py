@@ -70,7 +70,7 @@ class ApiServer:
     def __init__(self) -> None:
         self.store = Store()
         self.requests: list[Request] = []
-        self.pages: dict[str, tuple[str, list[Object]]] = {}  # what is left of lists, by token
+        self.pages: list[tuple[str, list[Object]]] = []  # what is left of lists; a token is an index
         self.paths: list[str] = []  # of all requests, with their queries, as they came
         self.doors: dict[str, Door] = {}
         self.deleted: list[Request] = []  # deletions of pods that were carried out
@@ -323,15 +323,15 @@ class Handler(BaseHTTPRequestHandler):
         token = request.query.get("continue", [""])[0]
         with store.changed:
             if token:
-                version, items = api.pages.pop(token)
+                version, items = api.pages[int(token)]
             else:
                 items = [each for each in store.objects(request.kind) if selects(request.query, request.ns, each)]
                 version = str(store.version)
             rest = items[limit:] if limit else []
             metadata = {"resourceVersion": version}
             if rest:
-                metadata["continue"] = f"page-{len(api.requests)}-{len(rest)}"
-                api.pages[metadata["continue"]] = (version, rest)
+                metadata["continue"] = str(len(api.pages))
+                api.pages.append((version, rest))
                 items = items[:limit]
         collection = {"apiVersion": api_version(request.kind), "kind": KINDS[request.kind] + "List"}
         if self.is_of_metadata():

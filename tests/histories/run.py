@@ -15,6 +15,7 @@ import importlib
 import multiprocessing.pool
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -53,6 +54,12 @@ def play(name: str) -> int:
     os._exit(code)  # threads of the server may still be in a call
 
 
+def reason_of(failure: str) -> str:
+    """The line of an exception, in what a history printed."""
+    lines = [line for line in failure.splitlines() if line.strip()]
+    return next((line for line in lines if re.match(r"[\w.]+: ", line)), lines[0])
+
+
 def play_apart(name: str) -> tuple[str, float, str]:
     """One history in a process of its own: its name, the seconds that it took, and what it printed when it failed."""
     began = time.monotonic()
@@ -63,7 +70,8 @@ def play_apart(name: str) -> tuple[str, float, str]:
     except subprocess.TimeoutExpired as late:
         failure = f"did not end within {LONGEST} s\n{(late.stdout or b'').decode(errors='replace')}"
     took = time.monotonic() - began
-    print(f"{'FAILED' if failure else 'PASSED'} tests/histories::{name} ({took:.1f} s)", flush=True)
+    why = f": {reason_of(failure)}" if failure else ""
+    print(f"{'FAILED' if failure else 'PASSED'} tests/histories::{name} ({took:.1f} s){why}", flush=True)
     return name, took, failure
 
 
