@@ -191,8 +191,8 @@ struct Response {
   FaultType reason = FaultType::kHealthy;
   std::vector<size_t> tasks{};  // what the step is done to
   std::string why{};            // a sentence without its full stop, for people
-  bool requests_graceful_exit =
-      false;  // the job itself before its pods: kEvict because of sub-health
+  // The job itself is asked before its pods go: kEvict because of sub-health.
+  bool requests_graceful_exit = false;
   bool operator==(const Response&) const = default;
 };
 

@@ -127,7 +127,7 @@ class Reconciler {
   Recoveries recoveries_{options_.observe_step};
 
   mutable Mutex mutex_;
-  std::map<JobKey, std::string> reported_ GUARDED_BY(mutex_);  // the last of each
+  std::map<JobKey, std::string> reported_ GUARDED_BY(mutex_);  // what was reported last
   std::optional<Time> inherited_ GUARDED_BY(mutex_);           // the budget, for the term of then
   Counts counts_ GUARDED_BY(mutex_);
 };

@@ -100,7 +100,7 @@ void ScalingController::AddMetrics(std::vector<MetricFamily>& families) const {
                        "The largest shape that is complete, 1 being the rule's first; 0: "
                        "none.",
                        MetricType::Gauge);
-  const auto all = standings().all();
+  const auto all = statuses().all();
   size_t series = 0;
   for (size_t i = 0; i < all.size() && i < kMaxServices; ++i) {
     const auto& [service, reached, groups] = all[i];

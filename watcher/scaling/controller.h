@@ -55,7 +55,7 @@ class ScalingController final : public Controller {
 
   bool synced() const { return feed_.synced(); }
   Reconciler::Counts counts() const { return reconciler_.counts(); }
-  const Standings& standings() const { return reconciler_.standings(); }
+  const ServiceStatuses& statuses() const { return reconciler_.statuses(); }
 
  private:
   ServiceFeed::Options FeedOptions();

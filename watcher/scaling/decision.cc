@@ -325,11 +325,6 @@ class Evaluation {
            " waits for " + lacks_;
   }
 
-  // "a and b"; of many the first few, and how many more.
-  static std::string FirstFewText(const std::vector<std::string>& texts) {
-    return JoinFirst(texts, kMaxNamed, " and ");
-  }
-
   // "d (0 of 1 run) and p (1 of 2 run, there is no room for p-0)"
   std::string Lacks(const ScalingTier& tier) const {
     std::map<std::string, std::string> by_group;
@@ -339,7 +334,7 @@ class Evaluation {
     }
     std::vector<std::string> lacks;
     for (auto& [group, lack] : by_group) lacks.push_back(std::move(lack));
-    return FirstFewText(lacks);
+    return JoinFirst(lacks, kMaxNamed, " and ");
   }
 
   // Empty when enough run.
@@ -363,7 +358,7 @@ class Evaluation {
     for (const auto& [name, number] : wanted) {
       texts.push_back(CountText(number, name));
     }
-    return FirstFewText(texts);
+    return JoinFirst(texts, kMaxNamed, " and ");
   }
 
   // --- what is taken back -----------------------------------------------------------------------
@@ -451,8 +446,8 @@ class Evaluation {
     std::vector<const Instance*> candidates;
     for (const Instance* instance : instances_) {
       const Placement placement = PlacementOf(*instance);
-      if (instance == &stranded || placement == Placement::kNone)
-        continue;                             // it has no room to give
+      // It has no room to give.
+      if (instance == &stranded || placement == Placement::kNone) continue;
       if (instance->group.empty()) continue;  // nobody knows what it is for
       if (instance->unlabelled) continue;     // nor which pods it has
       if (!LeavesRoom(*instance, service_.unusable_nodes)) continue;

@@ -30,7 +30,7 @@
 namespace mindgate::watcher::scaling {
 
 // How each service stands, as of the last decision about it. Safe from many threads.
-class Standings {
+class ServiceStatuses {
  public:
   struct ServiceStatus {
     ServiceKey service;
@@ -102,7 +102,7 @@ class Reconciler {
   void Forget(const ServiceKey& key);
 
   Counts counts() const { return {decided_, granted_, withdrawn_, given_up_, failed_}; }
-  const Standings& standings() const { return statuses_; }
+  const ServiceStatuses& statuses() const { return statuses_; }
 
  private:
   // Gates that were opened, which the watch does not show yet.
@@ -138,7 +138,7 @@ class Reconciler {
     std::map<std::string, Outcome> unfinished{};  // of these, whose gates may not all be open
     std::optional<Time> given_up{};               // when that was done the last time
     std::shared_ptr<const Instance> in_vain{};    // Service::in_vain; most services have none
-    ReportedOutcomes reported{};                  // the last time
+    ReportedOutcomes reported{};                  // what was reported last
   };
 
   // All that one run of Reconcile is about.
@@ -187,7 +187,7 @@ class Reconciler {
   DecisionListener& decisions_;
   DisruptionGate& gate_;
   const std::function<schemas::ElasticScaling()> settings_;
-  Standings statuses_;
+  ServiceStatuses statuses_;
   Mutex mutex_;
   // Each entry is used by the one thread that reconciles its service.
   std::map<ServiceKey, ServiceState> services_ GUARDED_BY(mutex_);

@@ -254,7 +254,7 @@ RuleFeed::Options ServiceFeed::RuleOptions() {
   rules.ns = options_.ns;
   rules.without = options_.without_rules;
   rules.read = [this](const RuleName& rule, std::shared_ptr<const RuleState> state) {
-    Report(index_.RuleChanged(rule.ns, rule.name, std::move(state)));
+    Notify(index_.RuleChanged(rule.ns, rule.name, std::move(state)));
   };
   rules.failed = options_.failed;
   rules.on_synced = options_.on_synced;
@@ -305,7 +305,7 @@ void ServiceFeed::Changed(const std::shared_ptr<const T>& before,
     FollowRulesOf(before == nullptr ? nullptr : &ServiceKeyOf(*before),
                   after == nullptr ? nullptr : &ServiceKeyOf(*after));
   }
-  Report(concerned);
+  Notify(concerned);
 }
 
 void ServiceFeed::FollowRulesOf(const ServiceKey* before, const ServiceKey* after) {
@@ -316,7 +316,7 @@ void ServiceFeed::FollowRulesOf(const ServiceKey* before, const ServiceKey* afte
   }
 }
 
-void ServiceFeed::Report(const std::vector<ServiceKey>& concerned) const {
+void ServiceFeed::Notify(const std::vector<ServiceKey>& concerned) const {
   if (!options_.changed) return;
   for (const ServiceKey& service : concerned) options_.changed(service);
 }

@@ -159,7 +159,7 @@ class ServiceFeed {
   template <typename T>
   void Changed(const std::shared_ptr<const T>& before, const std::shared_ptr<const T>& after);
   void FollowRulesOf(const ServiceKey* before, const ServiceKey* after) REQUIRES(changes_);
-  void Report(const std::vector<ServiceKey>& concerned) const;
+  void Notify(const std::vector<ServiceKey>& concerned) const;
 
   const Options options_;
   ServiceIndex index_;

@@ -74,8 +74,8 @@ TEST_P(ScalingFailover, NothingIsGrantedTwiceAndTheShapeIsReached) {
   cluster.SetPhase("p0", "Running");
   cluster.SetPhase("d0", "Running");
   EXPECT_TRUE(Eventually([&] {
-    const auto standings = second.controller.standings().all();
-    return standings.size() == 1 && standings[0].reached == 0;
+    const auto statuses = second.controller.statuses().all();
+    return statuses.size() == 1 && statuses[0].reached == 0;
   }));
   EXPECT_EQ(cluster.Open(all), (Names{"p0", "d0"}));
 }

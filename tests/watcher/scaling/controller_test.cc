@@ -100,8 +100,8 @@ TEST_F(ScalingControllerTest, AnEditOfTheRuleWakesThoseThatWait) {
   cluster.SetPhase("p0", "Running");
   cluster.SetPhase("d0", "Running");
   ASSERT_TRUE(Eventually([&] {
-    const auto standings = watcher.controller.standings().all();
-    return standings.size() == 1 && standings[0].reached == 0;
+    const auto statuses = watcher.controller.statuses().all();
+    return statuses.size() == 1 && statuses[0].reached == 0;
   }));
   EXPECT_FALSE(cluster.IsOpen("p1"));
   cluster.PutRule(kTwoShapes);
@@ -123,9 +123,9 @@ TEST_F(ScalingControllerTest, ObserveTouchesNothing) {
       "of "
       "1 run) and g1 (0 of 1 run)"));
   for (const auto& entry : watcher.entries()) EXPECT_FALSE(entry.record.enforced);
-  const auto standings = watcher.controller.standings().all();
-  ASSERT_EQ(standings.size(), 1U);
-  EXPECT_EQ(standings[0].groups, (std::vector<GroupCount>{{"g0", 1, 0, 0, 2}, {"g1", 1, 0, 0, 1}}));
+  const auto statuses = watcher.controller.statuses().all();
+  ASSERT_EQ(statuses.size(), 1U);
+  EXPECT_EQ(statuses[0].groups, (std::vector<GroupCount>{{"g0", 1, 0, 0, 2}, {"g1", 1, 0, 0, 1}}));
 }
 
 TEST_F(ScalingControllerTest, OnlyTheLeaderActs) {
@@ -146,7 +146,7 @@ TEST_F(ScalingControllerTest, ALeaderThatTakesOverGrantsNothingTwice) {
   watcher.Stop();
   Replica other(cluster);
   other.Start();
-  ASSERT_TRUE(Eventually([&] { return !other.controller.standings().all().empty(); }));
+  ASSERT_TRUE(Eventually([&] { return !other.controller.statuses().all().empty(); }));
   EXPECT_EQ(cluster.Open(kAll), (Names{"p0", "d0"}));
   cluster.SetPhase("p0", "Running");
   cluster.SetPhase("d0", "Running");

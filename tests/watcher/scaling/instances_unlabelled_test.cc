@@ -186,10 +186,9 @@ struct ScalingUnlabelledJobs : ::testing::Test {
   bool Shows(const GroupCount& want, std::chrono::seconds passes = std::chrono::seconds(0)) {
     return Eventually([&] {
       cluster.clock.Advance(passes);
-      const auto standings = watcher.controller.standings().all();
-      return standings.size() == 1 &&
-             std::find(standings[0].groups.begin(), standings[0].groups.end(), want) !=
-                 standings[0].groups.end();
+      const auto statuses = watcher.controller.statuses().all();
+      return statuses.size() == 1 && std::find(statuses[0].groups.begin(), statuses[0].groups.end(),
+                                               want) != statuses[0].groups.end();
     });
   }
 };

@@ -273,9 +273,9 @@ struct ScalingQueuedJob : ::testing::Test {
   }
   bool SeesD0() {
     return Eventually([&] {
-      const auto standings = watcher.controller.standings().all();
-      return standings.size() == 1 && standings[0].groups.size() == 2 &&
-             standings[0].groups[1] == GroupCount{"g1", 1, 0, 0, 1};
+      const auto statuses = watcher.controller.statuses().all();
+      return statuses.size() == 1 && statuses[0].groups.size() == 2 &&
+             statuses[0].groups[1] == GroupCount{"g1", 1, 0, 0, 1};
     });
   }
 };
@@ -325,7 +325,7 @@ TEST_F(ScalingQueuedJob, IsASharerOfItsRuleEvenAlone) {
   watcher.Start();
   ASSERT_TRUE(SeesD0());
   cluster.server.Remove(resources::kPodGroups, "ns", "d0-u");
-  EXPECT_TRUE(Eventually([&] { return watcher.controller.standings().all().empty(); }));
+  EXPECT_TRUE(Eventually([&] { return watcher.controller.statuses().all().empty(); }));
 }
 
 // Volcano is not there, or not any more.

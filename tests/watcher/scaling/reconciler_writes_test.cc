@@ -94,8 +94,8 @@ TEST_F(ScalingWritesTest, TimeBehindTheGateIsNotTimeWithoutRoom) {
   watcher.Start();
   ASSERT_TRUE(cluster.WaitOpen({"d0"}, {"d0"}));
   ASSERT_TRUE(Eventually([&] {
-    const auto standings = watcher.controller.standings().all();
-    return standings.size() == 1 && standings[0].groups[1].starting == 1;
+    const auto statuses = watcher.controller.statuses().all();
+    return statuses.size() == 1 && statuses[0].groups[1].starting == 1;
   }));
   DecideAgain();
   cluster.clock.Advance(std::chrono::seconds(40));
