@@ -100,7 +100,7 @@ class Cluster:
     ) -> subprocess.CompletedProcess[str]:
         """A program in the environment of this cluster, to its end."""
         environment = self.environment()
-        if command[0] == "kubectl":  # ten thousand of them, each of which ends before it runs out of memory
+        if command[0] == "kubectl":  # it ends before collecting garbage is of use
             environment["GOGC"] = "off"
         done = subprocess.run(
             [str(word) for word in command],
