@@ -83,7 +83,7 @@ namespace {
 // rule, at the same place and with the same value; for a place that holds more than one value (a
 // container, a whole text), with the same message. They warn instead of denying. Findings of a
 // milder mode than `denying` stay as they are.
-void MarkExisting(const Judged& before, const Value& object, schemas::Mode denying,
+void MarkExisting(const Evaluated& before, const Value& object, schemas::Mode denying,
                   std::vector<Finding>& findings) {
   std::vector<Located> known;
   known.reserve(before.findings.size());
@@ -183,8 +183,8 @@ bool IsDenied(const Verdict& verdict, const Options& options) {
                      [&](const auto& finding) { return Denies(finding, options); });
 }
 
-// Judges the object before an update that would be denied, as an update of nothing, and marks what
-// was wrong with it already.
+// Evaluates the object before an update that would be denied, as an update of nothing, and marks
+// what was wrong with it already.
 void ForgiveExisting(const WorkloadView& view, WorkloadView& old_view,
                      const AdmissionRequest& request, const Config& config, const Options& options,
                      Verdict& verdict) {
@@ -208,18 +208,18 @@ void ForgiveExisting(const WorkloadView& view, WorkloadView& old_view,
   }
 }
 
-void Judge(WorkloadView& view, WorkloadView* old_view, const AdmissionRequest& request,
-           const Config& config, const Options& options, Verdict& verdict) {
+void Evaluate(WorkloadView& view, WorkloadView* old_view, const AdmissionRequest& request,
+              const Config& config, const Options& options, Verdict& verdict) {
   if (!request.trusts_owners) view.controller_injected = false;
   if (options.explain) {
     verdict.children =
         schemas::ChildRowsOf(view, request.objects, view.ns.empty() ? request.ns : view.ns);
   }
-  policies::Evaluation judgement = policies::Evaluate({view, old_view, request, config},
-                                                      options.explain ? &verdict.traces : nullptr);
-  verdict.gave_up = judgement.gave_up;
-  verdict.findings = std::move(judgement.findings);
-  verdict.annotations = std::move(judgement.annotations);
+  policies::Evaluation evaluation = policies::Evaluate({view, old_view, request, config},
+                                                       options.explain ? &verdict.traces : nullptr);
+  verdict.gave_up = evaluation.gave_up;
+  verdict.findings = std::move(evaluation.findings);
+  verdict.annotations = std::move(evaluation.annotations);
   if (!verdict.findings.empty() || options.explain) verdict.policies = config.policies;
   if (old_view != nullptr && config.existing_violations == schemas::Mode::kWarn &&
       IsDenied(verdict, options)) {
@@ -282,7 +282,7 @@ bool IsBetterLeftAlone(Views& views, const Edits& edits, WorkloadView& old_view,
   Mutated after(views, *context.request.object, edits.BuildPatch());
   options.explain = false;
   Verdict verdict;
-  Judge(*after.view, &old_view, context.request, context.config, options, verdict);
+  Evaluate(*after.view, &old_view, context.request, context.config, options, verdict);
   if (verdict.outcome != Outcome::kDenied) return false;
   const Value& object = after.document->root();
   std::vector<policies::Finding>& found = verdict.findings;
@@ -316,7 +316,7 @@ Verdict Decide(const AdmissionRequest& request, const Config& config, const Opti
   }
   if (!request.subresource.empty()) return Ignored("subresource " + request.subresource);
   if (request.object == nullptr) return Ignored("no object");
-  Views views(request, {.read_texts = options.judge,
+  Views views(request, {.read_texts = options.evaluate,
                         .scheduler = config.scheduler,
                         .npu_resources = config.npu_resources,
                         .kinds = config.kinds});
@@ -337,13 +337,13 @@ Verdict Decide(const AdmissionRequest& request, const Config& config, const Opti
     if (options.explain) verdict.withheld = edits.withheld();
   }
   if (verdict.patch.empty()) {
-    if (options.judge) Judge(*view, old, request, config, options, verdict);
+    if (options.evaluate) Evaluate(*view, old, request, config, options, verdict);
     return verdict.gave_up ? GaveUp() : verdict;
   }
-  if (!options.judge && !options.apply) return verdict;
+  if (!options.evaluate && !options.apply) return verdict;
   Mutated after(views, *request.object, verdict.patch);
   verdict.mutated = after.document;
-  if (options.judge) Judge(*after.view, old, request, config, options, verdict);
+  if (options.evaluate) Evaluate(*after.view, old, request, config, options, verdict);
   return verdict.gave_up ? GaveUp() : verdict;
 }
 

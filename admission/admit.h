@@ -27,13 +27,13 @@ inline constexpr std::string_view kExisted = " (it was so before this change)";
 std::string StablePlace(const json::Value& object, std::string_view path);
 
 // What was found in an object.
-struct Judged {
+struct Evaluated {
   const json::Value& object;
   std::span<const policies::Finding> findings;
 };
 
-// One call path for `apply`, `test`, `explain`, the webhook and the audit: mutate, then judge the
-// mutated object.
+// One call path for `apply`, `test`, `explain`, the webhook and the audit: mutate, then evaluate
+// the mutated object.
 
 enum class Outcome { kAdmitted, kDenied, kError, kIgnored };
 
@@ -67,8 +67,8 @@ inline constexpr size_t kMaxWarning = 120;
 
 struct Options {
   bool mutate = true;
-  bool judge = true;
-  bool apply = true;     // without judge: fill Verdict::mutated all the same
+  bool evaluate = true;
+  bool apply = true;     // `evaluate` being false: fill Verdict::mutated all the same
   bool strict = false;   // a finding of mode warn denies as well
   bool explain = false;  // fill withheld, traces and children
 };

@@ -164,7 +164,7 @@ int RankOf(const std::optional<LossEffect>& effect) {
 auto BadnessOf(const Workload& workload) {
   size_t denied = 0;
   size_t warned = 0;
-  for (const offline::ReportedFinding& finding : workload.judged.findings) {
+  for (const offline::ReportedFinding& finding : workload.evaluated.findings) {
     if (finding.level >= offline::FindingLevel::kDenied) ++denied;
     if (finding.level == offline::FindingLevel::kWarning) ++warned;
   }
@@ -199,11 +199,11 @@ class Auditor {
                                                   admission::Options{.strict = options_.strict});
     for (const offline::InputObject& reference : references_) {
       const KindInfo* const info = schemas::FindKind(*reference.object, config_.kinds);
-      if (info != nullptr) Judge(*info, *reference.object);
+      if (info != nullptr) Evaluate(*info, *reference.object);
     }
     // All kinds, since those that are not asked for may own what is.
     for (const KindInfo* info : schemas::AllKinds(config_.kinds)) {
-      if (!read_.Has(info->kind)) ReadAndJudge(*info);
+      if (!read_.Has(info->kind)) ReadAndEvaluate(*info);
     }
     audit_.counts = tally_.counts;
     audit_.ended = tally_.ended;
@@ -213,7 +213,7 @@ class Auditor {
   }
 
  private:
-  void ReadAndJudge(const KindInfo& info) {
+  void ReadAndEvaluate(const KindInfo& info) {
     const Tally before = tally_;
     const size_t kept = audit_.workloads.size();
     Read(
@@ -222,7 +222,7 @@ class Auditor {
           tally_ = before;
           audit_.workloads.resize(kept);
         },
-        [&](const Value& object) { Judge(info, object); });
+        [&](const Value& object) { Evaluate(info, object); });
   }
 
   // Notes what cannot be read; a kind that the cluster does not have is no gap.
@@ -283,7 +283,7 @@ class Auditor {
     return kube::Selects(&options_.selector, &tree);
   }
 
-  void Judge(const KindInfo& info, const Value& object) {
+  void Evaluate(const KindInfo& info, const Value& object) {
     const Kind kind = info.kind;
     const Value* metadata = json::Find(object, "metadata");
     const Value* controller = schemas::ControllerOf(metadata);
@@ -313,7 +313,7 @@ class Auditor {
                       .ns = decision.ns,
                       .name = decision.name,
                       .uid = json::TextAt(metadata, {"uid"}),
-                      .judged = reporter_.Of(decision, PlaceOf(decision.ns))};
+                      .evaluated = reporter_.Of(decision, SourceOf(decision.ns))};
     if (is_made) {
       workload.api_version = json::TextAt(*controller, {"apiVersion"});
       workload.kind = json::TextAt(*controller, {"kind"});
@@ -321,12 +321,12 @@ class Auditor {
       workload.uid = json::TextAt(*controller, {"uid"});
     }
     Describe(*decision.ObjectAfter(), workload);
-    if (!workload.npus && workload.judged.findings.empty()) return;
+    if (!workload.npus && workload.evaluated.findings.empty()) return;
     audit_.workloads.push_back(std::move(workload));
   }
 
   // Stands for a file in reports.
-  static std::string PlaceOf(const std::string& ns) {
+  static std::string SourceOf(const std::string& ns) {
     return ns.empty() ? "cluster" : "namespaces/" + ns;
   }
 

@@ -65,8 +65,8 @@ std::map<WorkloadName, Losses> LossesOf(
     const std::function<WorkloadName(const WorkloadName&)>& topmost,
     const std::function<void(size_t done, size_t of)>& step = [](size_t, size_t) {});
 
-// Judges what a cluster runs as admission would if it were created now, and supposes the death of
-// each card and node. Nothing is written.
+// Evaluates what a cluster runs as admission would if it were created now, and supposes the death
+// of each card and node. Nothing is written.
 
 struct AuditOptions {
   std::string ns{};  // empty: all namespaces, and objects that are in none
@@ -76,8 +76,8 @@ struct AuditOptions {
   Time now{};
 };
 
-// An object that is judged: no controller that mindgate knows made it. For the pods of a controller
-// that mindgate does not know it stands once, with one of its pods in `judged`.
+// An object that is evaluated: no controller that mindgate knows made it. For the pods of a
+// controller that mindgate does not know it stands once, with one of its pods in `evaluated`.
 struct Workload {
   std::string api_version;
   std::string kind;
@@ -86,7 +86,7 @@ struct Workload {
   std::string uid{};
   std::string framework{};  // "deployment", the key of its profile
   bool npus = false;        // its pods ask for NPUs
-  offline::ReportedObject judged;
+  offline::ReportedObject evaluated;
   Losses losses{};
 
   std::string Title() const;  // "Deployment chat/llm"
@@ -97,7 +97,7 @@ struct Audit {
   std::string ns;  // as asked
   // With NPUs or findings: the worst first, then by namespace, kind and name.
   std::vector<Workload> workloads;
-  offline::OutcomeCounts counts;  // of all that were judged
+  offline::OutcomeCounts counts;  // of all that were evaluated
   size_t ended = 0;               // jobs and pods that were left out, since they have ended
   bool supposed = false;          // whether losses were supposed
   std::chrono::seconds grace_over_time = schemas::Config().grace_over_time;  // of the configuration

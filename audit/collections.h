@@ -22,11 +22,11 @@ namespace mindgate::audit {
 
 kube::Resource ResourceOf(const schemas::KindInfo& info);
 
-// Collections that are read before anything is judged, since rules read their objects beside the
-// one that they judge: runtimes, jobs that name each other, scaling rules, autoscalers.
+// Collections that are read before anything is evaluated, since rules read their objects beside the
+// one that they evaluate: runtimes, jobs that name each other, scaling rules, autoscalers.
 struct ReferenceCollection {
   kube::Resource resource;
-  // Of the kinds that mindgate handles: judged as well, from what was read.
+  // Of the kinds that mindgate handles: evaluated as well, from what was read.
   std::optional<schemas::Kind> kind;
 };
 std::vector<ReferenceCollection> ReferenceCollections();
@@ -49,7 +49,7 @@ std::vector<const schemas::KindInfo*> KindsNamed(std::string_view name,
 std::vector<std::string> KindNames(const schemas::SiteKinds& site = {});
 
 // Whether a controller that mindgate knows made the object, which is of that row: what made it is
-// judged instead.
+// evaluated instead.
 bool IsMade(const schemas::KindInfo& info, const json::Value& object,
             const schemas::SiteKinds& kinds);
 

@@ -171,8 +171,9 @@ void AuditMetrics::Set(const std::string& ns, const std::vector<Workload>& workl
   for (const Workload& workload : workloads) {
     // A ConfigMap with a scaling rule, for example, is of no framework.
     const std::string framework = workload.framework.empty() ? "none" : workload.framework;
-    ++counts.workloads[{framework, std::string(admission::OutcomeName(workload.judged.outcome))}];
-    for (const offline::ReportedFinding& finding : workload.judged.findings) {
+    ++counts
+          .workloads[{framework, std::string(admission::OutcomeName(workload.evaluated.outcome))}];
+    for (const offline::ReportedFinding& finding : workload.evaluated.findings) {
       ++counts.findings[{finding.id, framework,
                          std::string(offline::FindingLevelName(finding.level))}];
     }

@@ -116,7 +116,7 @@ Json ReportObject(ReportFormat format, const std::string& ns, const std::string&
 
 Json WorkloadReport(ReportFormat format, const Workload& workload, Time at) {
   std::vector<const ReportedFinding*> findings;
-  for (const ReportedFinding& finding : workload.judged.findings) findings.push_back(&finding);
+  for (const ReportedFinding& finding : workload.evaluated.findings) findings.push_back(&finding);
   std::stable_sort(findings.begin(), findings.end(),
                    [](const auto* left, const auto* right) { return left->level > right->level; });
   findings.resize(std::min(findings.size(), kMaxWorkloadResults));
@@ -205,7 +205,7 @@ kube::Answer<std::set<std::string>> ReportStore::WriteChanged(watcher::LeaderCli
   for (const Stored& report : stored) hashes.emplace(report.name, report.hash);
   std::set<std::string> names;
   for (const Workload& workload : workloads) {
-    if (workload.judged.findings.empty() || workload.uid.empty()) continue;
+    if (workload.evaluated.findings.empty() || workload.uid.empty()) continue;
     const Json report = WorkloadReport(format, workload, now);
     const std::string name = NameOf(report);
     if (!names.insert(name).second) continue;

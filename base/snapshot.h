@@ -51,8 +51,8 @@ struct ReloadStatus {
 
 // Keeps a snapshot up to date with something outside, a file for instance: `read` fetches the
 // source and `make` turns it into a value. Whatever goes wrong, the last good value stays. A source
-// equal to the one in use is not made again; one that was refused is, because a certificate that is
-// not yet valid will be.
+// equal to the one in use is not loaded again; one that was refused is, because a certificate that
+// is not yet valid will be.
 //
 // Safe from many threads; attempts follow one another.
 template <typename T, typename Source>

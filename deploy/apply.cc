@@ -202,15 +202,15 @@ class Executor {
     if (options_.prune) {
       if (auto failure = Prune()) return failure;
     }
-    if (!options_.atomic) Settle();
+    if (!options_.atomic) ReportSettled();
     if (options_.wait || options_.atomic) {
       if (auto failure = AwaitHealth()) return failure;
     }
-    if (options_.atomic) Settle();
+    if (options_.atomic) ReportSettled();
     return std::nullopt;
   }
 
-  void Settle() const {
+  void ReportSettled() const {
     if (options_.settled) options_.settled();
   }
 
@@ -240,8 +240,8 @@ class Executor {
     const RenderedObject& rendered = planned.rendered;
     for (int left = kSeedTries;; --left) {
       const auto live = retry_.RetryWrite([&] {
-        return Look(client_, ResourceOf(rendered.object), rendered.Namespace(), rendered.Name(),
-                    stop_);
+        return FindObject(client_, ResourceOf(rendered.object), rendered.Namespace(),
+                          rendered.Name(), stop_);
       });
       if (!live) return live;
       Json desired = DesiredOf(rendered, *live, nullptr);
@@ -353,7 +353,7 @@ class Executor {
   Step AwaitGone(const Json& object) {
     return retry_.Await(TitleOf(object), "was not gone", [&]() -> kube::Answer<bool> {
       const auto live =
-          Look(client_, ResourceOf(object), NamespaceOf(object), NameOf(object), stop_);
+          FindObject(client_, ResourceOf(object), NamespaceOf(object), NameOf(object), stop_);
       if (!live) return tl::unexpected(live.error());
       return live->is_null() || UidOf(*live) != UidOf(object);
     });
@@ -362,8 +362,8 @@ class Executor {
   Step AwaitDeployment(const PlannedObject& planned) {
     bool reported = false;
     return retry_.Await(planned.Title(), "was not ready", [&]() -> kube::Answer<bool> {
-      const auto live = Look(client_, kube::resources::kDeployments, planned.rendered.Namespace(),
-                             planned.rendered.Name(), stop_);
+      const auto live = FindObject(client_, kube::resources::kDeployments,
+                                   planned.rendered.Namespace(), planned.rendered.Name(), stop_);
       if (!live) return tl::unexpected(live.error());
       if (live->is_object() && IsAvailable(*live)) return true;
       if (!reported) progress_.step("waiting for " + planned.Title());

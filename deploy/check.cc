@@ -22,8 +22,8 @@ namespace {
 using json::Json;
 
 // Where what stands at `path` of the object was written.
-json::Position PlaceOf(const RenderedObject& object, std::string_view path,
-                       const json::Positions& positions) {
+json::Position PositionOf(const RenderedObject& object, std::string_view path,
+                          const json::Positions& positions) {
   const Origin* nearest = object.NearestOrigin(path);
   if (nearest == nullptr) return positions.At("/app_name");
   return positions.At(nearest->written + std::string(path.substr(nearest->rendered.size())));
@@ -67,7 +67,7 @@ CheckedApplication Check(const Configuration& configuration, std::vector<Rendere
     request.now = now;
     admission::Verdict verdict = admission::Admit(request, config);
     for (policies::Finding& finding : verdict.findings) {
-      const json::Position at = PlaceOf(each, finding.path, configuration.positions);
+      const json::Position at = PositionOf(each, finding.path, configuration.positions);
       checked.findings.push_back({i, std::move(finding), at});
     }
     if (verdict.mutated != nullptr) each.object = json::TreeOf(verdict.mutated->root());

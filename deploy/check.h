@@ -19,7 +19,7 @@ namespace mindgate::deploy {
 struct CheckFinding {
   size_t object = 0;  // index
   policies::Finding finding;
-  json::Position at;  // in the configuration, where what is judged comes from
+  json::Position at;  // in the configuration, where what is evaluated comes from
 
   bool Denies() const { return finding.error || finding.mode == schemas::Mode::kEnforce; }
 };
@@ -39,8 +39,8 @@ struct ClusterContext {
   StringMap namespace_labels;
 };
 
-// Mutates and judges the objects, which know of each other, as objects that are being created: what
-// is sent depends on the configuration alone, so that deploying twice changes nothing.
+// Mutates and evaluates the objects, which know of each other, as objects that are being created:
+// what is sent depends on the configuration alone, so that deploying twice changes nothing.
 CheckedApplication Check(const Configuration& configuration, std::vector<RenderedObject> objects,
                          const schemas::Config& config, const ClusterContext& cluster_context,
                          Time now);

@@ -197,8 +197,9 @@ kube::Answer<AppObjects> FindObjects(kube::Client& client, const std::string& ns
   return found;
 }
 
-kube::Answer<Json> Look(kube::Client& client, const kube::Resource& resource, const std::string& ns,
-                        const std::string& name, const std::stop_token& stop) {
+kube::Answer<Json> FindObject(kube::Client& client, const kube::Resource& resource,
+                              const std::string& ns, const std::string& name,
+                              const std::stop_token& stop) {
   auto object = client.Get(resource, resource.namespaced ? ns : "", name, stop);
   if (!object && object.error().reason == kube::Reason::kNotFound) return Json(nullptr);
   return object;

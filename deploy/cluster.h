@@ -39,7 +39,7 @@ using kube::resources::kResourceQuotas;
 }  // namespace resources
 
 // The resources that applications are made of, in the order in which they are deleted: what
-// controllers watch comes first, so that nothing is made again.
+// controllers watch comes first, so that nothing is recreated.
 std::span<const kube::Resource> AppResources();
 // That of an object which Render gives.
 const kube::Resource& ResourceOf(const Json& object);
@@ -94,8 +94,9 @@ kube::Answer<AppObjects> FindObjects(kube::Client& client, const std::string& ns
                                      std::optional<Framework> wanted = std::nullopt);
 
 // The object; null when it does not exist, or when its kind is not served.
-kube::Answer<Json> Look(kube::Client& client, const kube::Resource& resource, const std::string& ns,
-                        const std::string& name, const std::stop_token& stop);
+kube::Answer<Json> FindObject(kube::Client& client, const kube::Resource& resource,
+                              const std::string& ns, const std::string& name,
+                              const std::stop_token& stop);
 
 // A label selector for the pods of an application, by what its framework writes.
 std::string PodSelector(Framework framework, const std::string& app);

@@ -326,7 +326,7 @@ std::vector<std::string_view> FrameworkNames() {
 
 // The framework of a document. Reports a block of another one.
 std::optional<Framework> FrameworkOf(const Json& document, std::string_view fallback,
-                                     schemas::Reading& reading) {
+                                     schemas::ReadContext& reading) {
   std::optional<Framework> written;  // by its block
   for (const Framework each : kFrameworks) {
     if (!written && document.contains(BlockOf(each))) written = each;
@@ -357,7 +357,7 @@ std::optional<Framework> FrameworkOf(const Json& document, std::string_view fall
   return chosen;
 }
 
-void CheckDerivedNames(const Application& application, schemas::Reading& reading) {
+void CheckDerivedNames(const Application& application, schemas::ReadContext& reading) {
   if (!IsDns1035Label(application.name)) return;  // reported already
   const DerivedName* longest = nullptr;
   const auto names = DerivedNames(application);
@@ -379,7 +379,7 @@ void CheckDerivedNames(const Application& application, schemas::Reading& reading
 }
 
 // What is only found out when the objects are there; several objects may have one fault.
-void CheckRendered(const Application& application, schemas::Reading& reading) {
+void CheckRendered(const Application& application, schemas::ReadContext& reading) {
   std::set<std::pair<std::string, std::string>> reported;
   for (const RenderedObject& rendered : Render(application)) {
     for (const RenderFault& fault : rendered.faults) {
@@ -398,7 +398,7 @@ tl::expected<Configuration, json::Issues> ReadConfiguration(Json document,
   configuration.document = std::move(document);
   configuration.positions = std::move(positions);
   const Json& root = configuration.document;
-  schemas::Reading reading(root, configuration.positions);
+  schemas::ReadContext reading(root, configuration.positions);
   if (!root.is_object()) {
     reading.Fault("", "a configuration is an object, not " + WithArticle(json::TypeName(root)),
                   "`mindgate deploy --init ome` writes one to start from");

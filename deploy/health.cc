@@ -251,7 +251,7 @@ Outlook OutlookOf(const AppObjects& objects, const std::string& app, Framework f
   return outlook;
 }
 
-void Judge(const Outlook& outlook, Health& health) {
+void Evaluate(const Outlook& outlook, Health& health) {
   const auto& [missing, store, unseen, leaving, is_ending] = outlook;
   if (is_ending) {
     health.verdict = Verdict::kDeleting;
@@ -341,7 +341,7 @@ std::optional<kube::Fault> AddServices(kube::Client& client, const AppObjects& o
   }
   if (!found) {
     // OME makes the router's itself.
-    auto made = Look(client, kube::resources::kServices, health.ns, entry, stop);
+    auto made = FindObject(client, kube::resources::kServices, health.ns, entry, stop);
     if (!made) return made.error();
     if (made->is_object()) services.push_back(*std::move(made));
   }
@@ -417,7 +417,7 @@ kube::Answer<Health> LookAtPods(kube::Client& client, const std::string& ns, con
     if (state.ready) ++component->ready;
     component->pods.push_back(std::move(state));
   }
-  Judge(OutlookOf(objects, app, health.framework), health);
+  Evaluate(OutlookOf(objects, app, health.framework), health);
   return health;
 }
 

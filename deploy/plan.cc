@@ -27,7 +27,7 @@ class Planner {
   kube::Answer<Plan> Make(std::vector<RenderedObject> objects) {
     for (RenderedObject& each : objects) {
       const kube::Resource& resource = ResourceOf(each.object);
-      auto live = Look(client_, resource, each.Namespace(), each.Name(), stop_);
+      auto live = FindObject(client_, resource, each.Namespace(), each.Name(), stop_);
       if (!live) return tl::unexpected(live.error());
       PlannedObject planned;
       planned.rendered = std::move(each);

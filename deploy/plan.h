@@ -57,7 +57,7 @@ struct PlannedObject {
   Json desired;  // what is applied
   Json after;    // what the API server would store; null when it was not asked or refused
   Action action = Action::kNone;
-  bool replace = false;  // deleted and made again: its controller reads it only once
+  bool replace = false;  // deleted and recreated: its controller reads it only once
 
   std::string Title() const { return rendered.Title(); }
 };

@@ -92,7 +92,7 @@ class Scout {
   // The object; null when it is not there, or when that cannot be found out.
   Json Find(const kube::Resource& resource, const std::string& ns, const std::string& name,
             bool* known = nullptr) {
-    auto found = Look(client_, resource, ns, name, stop_);
+    auto found = FindObject(client_, resource, ns, name, stop_);
     if (known != nullptr) *known = found.has_value();
     if (found) return *std::move(found);
     Failed(found.error(), resource.kind + " " + name);

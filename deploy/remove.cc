@@ -110,7 +110,7 @@ class Remover {
     std::vector<std::string> left;
     for (const Json& object : plan_.objects) {
       const auto live =
-          Look(client_, ResourceOf(object), NamespaceOf(object), NameOf(object), stop_);
+          FindObject(client_, ResourceOf(object), NamespaceOf(object), NameOf(object), stop_);
       if (!live) return Unknown(live.error());
       if (live->is_object() && UidOf(*live) == UidOf(object)) {
         left.push_back(WithFinalizers(*live));

@@ -36,7 +36,7 @@ kube::Answer<RemovalPlan> PlanRemoval(kube::Client& client, const std::string& n
                                       const std::stop_token& stop);
 
 // Deletes what was planned, each object by its uid, and waits for what follows from it. What is
-// gone already is fine. A call that an API server does not answer is made again, as when deploying.
+// gone already is fine. A call that an API server does not answer is retried, as when deploying.
 // Of a plan without objects it waits for pods that are still terminating.
 ApplyResult Remove(kube::Client& client, kube::Sleeper& sleeper, const Clock& clock,
                    const std::string& ns, const std::string& app, const RemovalPlan& plan,

@@ -133,7 +133,7 @@ std::string WhoChanged(const Json& live, const Json& stored) {
 
 namespace {
 
-// An object that was deleted, to be made again: what we had applied, or all of it where it was not
+// An object that was deleted, to be recreated: what we had applied, or all of it where it was not
 // ours.
 Json ToRestore(const Json& live) {
   Json before = AppliedBy(live, kFieldManager);
@@ -185,9 +185,10 @@ class Undoer {
     }
   }
 
-  kube::Answer<Json> Live(const Json& object) {
+  kube::Answer<Json> ReadLive(const Json& object) {
     return retry_.RetryWrite([&] {
-      return Look(client_, ResourceOf(object), NamespaceOf(object), NameOf(object), retry_.stop());
+      return FindObject(client_, ResourceOf(object), NamespaceOf(object), NameOf(object),
+                        retry_.stop());
     });
   }
 
@@ -215,7 +216,7 @@ class Undoer {
   Fault UndoApplied(const Done& done, bool made) {
     for (int left = kUndoTries;; --left) {
       if (Fault lost = retry_.Lost(); !lost.empty()) return lost;
-      const auto live = Live(done.object);
+      const auto live = ReadLive(done.object);
       if (!live) return live.error().message;
       if (live->is_null()) return made ? "" : "somebody deleted it meanwhile";
       if (Fault change = ChangeOf(done, *live); !change.empty()) return change;
@@ -263,8 +264,8 @@ class Undoer {
     // be there.
     bool taken = false;
     const auto gone = retry_.Await(done.Title(), "was not gone", [&]() -> kube::Answer<bool> {
-      const auto live = Look(client_, ResourceOf(done.object), NamespaceOf(done.object),
-                             NameOf(done.object), retry_.stop());
+      const auto live = FindObject(client_, ResourceOf(done.object), NamespaceOf(done.object),
+                                   NameOf(done.object), retry_.stop());
       if (!live) return tl::unexpected(live.error());
       taken = live->is_object() && UidOf(*live) != UidOf(done.live) && !IsLeaving(*live);
       if (taken) return true;
@@ -278,15 +279,15 @@ class Undoer {
     Json before = ToRestore(done.live);
     if (Json* owners = &before["metadata"]["ownerReferences"]; owners->is_array()) {
       for (Json& owner : *owners) {
-        const auto made = made_again_.find(owner.value("uid", ""));
-        if (made != made_again_.end()) owner["uid"] = made->second;
+        const auto made = recreated_.find(owner.value("uid", ""));
+        if (made != recreated_.end()) owner["uid"] = made->second;
       }
     } else {
       before["metadata"].erase("ownerReferences");
     }
     const auto restored = Apply(before);
     if (!restored) return restored.error().message;
-    made_again_[UidOf(done.live)] = UidOf(*restored);
+    recreated_[UidOf(done.live)] = UidOf(*restored);
     return "";
   }
 
@@ -297,7 +298,7 @@ class Undoer {
   const std::vector<Done>& done_;
   std::set<std::string> failed_;
   std::map<std::string, Json> latest_;  // by title: what we wrote last, as it was answered
-  std::map<std::string, std::string> made_again_;  // uids, before and after
+  std::map<std::string, std::string> recreated_;  // uids, before and after
 };
 
 }  // namespace

@@ -248,7 +248,7 @@ void CheckVersions(Context& context) {
                         "versions." + std::string(info.key) + " is " +
                             schemas::VersionText(*configured) + " in mindgate.yaml, but " +
                             std::string(info.name) + " " + text +
-                            " runs: rules judge for the wrong version",
+                            " runs: rules evaluate for the wrong version",
                         "write " + std::string(info.key) + ": \"" + text + "\" under versions");
   }
   const auto volcano = seen.versions.find(schemas::Component::kVolcano);

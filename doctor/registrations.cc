@@ -222,7 +222,7 @@ std::optional<std::set<std::string>> TakeList(std::string_view& text) {
 }
 
 // The namespaces that a namespaceSelector excludes by their names.
-std::set<std::string> ExcludedBy(const Json& selector) {
+std::set<std::string> ExcludedNamespaces(const Json& selector) {
   std::set<std::string> names;
   const Json* expressions = json::Find(selector, "matchExpressions");
   for (const Json& each : json::IsArray(expressions) ? *expressions : Json::array()) {
@@ -247,7 +247,8 @@ struct Listed {
 
 std::vector<Listed> NamespacesOf(const Context& context) {
   std::set<std::string> excluded;
-  for (const Hook& hook : context.hooks) excluded.merge(ExcludedBy(hook.namespace_selector));
+  for (const Hook& hook : context.hooks)
+    excluded.merge(ExcludedNamespaces(hook.namespace_selector));
   const auto trusted = WhoIsTrusted(context);
   return {{trusted ? trusted->namespaces : std::set<std::string>(),
            "what its ServiceAccounts make with an owner reference is not sent to the webhook",

@@ -98,7 +98,7 @@ void CheckGates(Context& context) {
        .item =
            [&](const json::Value& pod) {
              const json::Value* gates = json::FindPath(pod, {"spec", "schedulingGates"});
-             if (!schemas::PlaceOfScalingGate(gates)) return;
+             if (!schemas::IndexOfScalingGate(gates)) return;
              Add(pod, HasLabels(pod) ? waiting : unlabelled);
            }},
       context.stop);

@@ -280,7 +280,7 @@ std::optional<Time> FaultStore::clusterd_newest(Time latest) const {
   return newest;
 }
 
-KnownFaults::Nodes KnownFaults::Look(const std::set<std::string>& nodes) {
+KnownFaults::Nodes KnownFaults::Refresh(const std::set<std::string>& nodes) {
   std::map<std::string, NodeFaults> changes;
   for (const std::string& node : nodes) {
     NodeFaults merged = store_.Merged(node, sources_);
@@ -307,7 +307,7 @@ std::optional<KnownFaults::Nodes> KnownFaults::Recount(Source source, Time now) 
   const FaultStore::TrustedSources counting = store_.ChooseSources(source, now);
   if (counting == sources_) return std::nullopt;
   sources_ = counting;
-  return Look(store_.nodes());
+  return Refresh(store_.nodes());
 }
 
 }  // namespace mindgate::faults

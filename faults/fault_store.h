@@ -43,7 +43,7 @@ struct ReportVersion {
 struct ReportSummary {
   std::vector<NodeReport> nodes{};  // with a fault; without their times
   std::vector<std::string> problems{};
-  // By name of the node: when the device plugin or a switch spoke of it, by the clock of that node.
+  // By name of the node: when the device plugin or a switch reported it, by the clock of that node.
   std::vector<std::pair<std::string, Time>> times{};
   std::optional<Time> newest{};
   std::string chip_type{};
@@ -151,11 +151,11 @@ class KnownFaults {
 
   // Each returns the nodes of which something else is known now.
   Nodes Put(Writer writer, const std::string& config_map, const ReportSummary* summary) {
-    return Look(store_.Put(writer, config_map, summary));
+    return Refresh(store_.Put(writer, config_map, summary));
   }
-  Nodes ForgetReplaced() { return Look(store_.ForgetReplaced()); }
+  Nodes ForgetReplaced() { return Refresh(store_.ForgetReplaced()); }
   // At these again.
-  Nodes Look(const std::set<std::string>& nodes);
+  Nodes Refresh(const std::set<std::string>& nodes);
   // Nothing when the same reports count as before.
   std::optional<Nodes> Recount(Source source, Time now);
 

@@ -197,7 +197,7 @@ void Feed::SerialsChanged(const std::set<std::string>& nodes) {
   std::vector<std::string> changed;
   {
     const MutexLock lock(mutex_);
-    changed = Publish(known_.Look(nodes));
+    changed = Publish(known_.Refresh(nodes));
   }
   if (!changed.empty()) options_.changed(changed, "");
 }

@@ -96,7 +96,7 @@ class Feed {
   // By namespace. Only the thread that runs them changes the map.
   std::map<std::string, std::unique_ptr<Informer>> public_ GUARDED_BY(mutex_);
   KnownFaults known_ GUARDED_BY(mutex_){options_.serials};
-  size_t left_out_ GUARDED_BY(mutex_) = 0;  // public faults of which was spoken
+  size_t left_out_ GUARDED_BY(mutex_) = 0;  // public faults; the number that was logged last
   Snapshot<FaultsByNode> faults_{std::make_shared<const FaultsByNode>()};
 };
 

@@ -231,7 +231,7 @@ tl::expected<Json, Issue> Decode(std::string_view text, const Limits& limits) {
   return TreeOf(**root);
 }
 
-Positions Locate(std::string_view text) {
+Positions PositionsOf(std::string_view text) {
   constexpr size_t kAny = std::numeric_limits<size_t>::max();
   constexpr size_t kMaxDepth = 1000;  // far beyond what Decode takes; every level costs memory
   Positions places;

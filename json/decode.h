@@ -170,6 +170,6 @@ tl::expected<Json, Issue> Decode(std::string_view text, const Limits& limits = {
 
 // Places of all values of a text that Decode accepted. Costs a second pass: ask only when there is
 // something to report.
-Positions Locate(std::string_view text);
+Positions PositionsOf(std::string_view text);
 
 }  // namespace mindgate::json

@@ -95,7 +95,7 @@ std::string LookalikeHint(const Issue& issue, std::string_view text) {
   return "";
 }
 
-std::string PlaceText(std::string_view file, Position at) {
+std::string PositionText(std::string_view file, Position at) {
   std::string text(file);
   if (at.line > 0) text += ":" + std::to_string(at.line);
   if (at.line > 0 && at.column > 0) text += ":" + std::to_string(at.column);
@@ -107,7 +107,7 @@ std::string LineText(Position at) {
 }
 
 std::string Render(const Issue& issue, std::string_view file, std::string_view text) {
-  std::string out = PlaceText(file, issue.at) + ": " + issue.message + "\n";
+  std::string out = PositionText(file, issue.at) + ": " + issue.message + "\n";
   if (issue.at.line > 0) {
     const std::string_view line = LineOf(text, issue.at.line);
     if (!line.empty()) out += Excerpt(line, issue.at.column);

@@ -52,7 +52,7 @@ class Issues {
 };
 
 // "a.yaml:3:7", without what is unknown.
-std::string PlaceText(std::string_view file, Position at);
+std::string PositionText(std::string_view file, Position at);
 
 // "line 3, column 7", in a text that has no name.
 std::string LineText(Position at);

@@ -332,15 +332,15 @@ uint64_t FourBytes(std::string_view key, size_t begin) {
 }
 
 uint64_t BytesOf(uint64_t entry) { return entry >> 32; }
-size_t PlaceOf(uint64_t entry) { return static_cast<uint32_t>(entry); }
+size_t IndexOf(uint64_t entry) { return static_cast<uint32_t>(entry); }
 
 // Moves each member where its entry stands. Afterwards the places are those of the new order.
 void Rearrange(std::span<Member> members, std::span<uint64_t> order) {
   for (size_t begin = 0; begin < order.size(); ++begin) {
-    if (PlaceOf(order[begin]) == begin) continue;
+    if (IndexOf(order[begin]) == begin) continue;
     const Member first = members[begin];
     for (size_t at = begin;;) {
-      const size_t from = PlaceOf(order[at]);
+      const size_t from = IndexOf(order[at]);
       order[at] = BytesOf(order[at]) << 32 | at;
       if (from == begin) {
         members[at] = first;

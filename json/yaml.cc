@@ -54,7 +54,7 @@ class YamlTreeBuilder {
 
  private:
   // Where a value goes.
-  struct Place {
+  struct Target {
     size_t id;            // its number in positions_
     size_t depth;         // objects and lists around it
     const Position* via;  // the alias that pulled it in, if any: all within gets that place
@@ -70,14 +70,14 @@ class YamlTreeBuilder {
     return node.kind == YamlNode::Kind::kMapping || node.kind == YamlNode::Kind::kSequence;
   }
 
-  Position PlaceOf(const YamlNode& node, const Place& place) const {
+  Position PositionOf(const YamlNode& node, const Target& place) const {
     return place.via != nullptr ? *place.via : node.at;
   }
 
   // Counts a value and its text against the limits.
-  bool Charge(const YamlNode& node, const Place& place) {
+  bool Charge(const YamlNode& node, const Target& place) {
     if (++values_ > limits_.elements) {
-      return Fault(PlaceOf(node, place), internal::TooMany(limits_));
+      return Fault(PositionOf(node, place), internal::TooMany(limits_));
     }
     if (place.via == nullptr) return true;
     expanded_.bytes += node.text.size();
@@ -89,7 +89,7 @@ class YamlTreeBuilder {
     return true;
   }
 
-  bool Value(uint32_t index, Place place, Json& out) {
+  bool Value(uint32_t index, Target place, Json& out) {
     if (nodes_[index].kind == YamlNode::Kind::kAlias) {
       if (place.via == nullptr) place.via = &nodes_[index].at;
       index = nodes_[index].target;  // never an alias itself
@@ -98,7 +98,7 @@ class YamlTreeBuilder {
     if (!Charge(node, place)) return false;
     if (!IsCollection(node)) return Scalar(node, place, out);
     if (place.depth >= limits_.depth) {
-      return Fault(PlaceOf(node, place), internal::TooDeep(limits_));
+      return Fault(PositionOf(node, place), internal::TooDeep(limits_));
     }
     if (node.kind == YamlNode::Kind::kSequence) {
       out = Json::array();
@@ -108,23 +108,23 @@ class YamlTreeBuilder {
     return Members(index, place, *out.get_ptr<Json::object_t*>(), /*merging=*/false);
   }
 
-  bool Scalar(const YamlNode& node, const Place& place, Json& out) {
+  bool Scalar(const YamlNode& node, const Target& place, Json& out) {
     if (node.tag != YamlTag::kNone) {
       auto value = internal::ResolveTagged(node.tag, node.text, schema_);
-      if (!value) return Fault(PlaceOf(node, place), std::move(value.error()));
+      if (!value) return Fault(PositionOf(node, place), std::move(value.error()));
       out = *std::move(value);
     } else {
       out = node.plain ? internal::ResolvePlain(node.text, schema_) : Json(node.text);
     }
     const auto* number = out.get_ptr<const Json::number_float_t*>();
     if (number == nullptr || std::isfinite(*number)) return true;
-    return Fault(PlaceOf(node, place), Quote(node.text) + " is a number that JSON cannot hold",
+    return Fault(PositionOf(node, place), Quote(node.text) + " is a number that JSON cannot hold",
                  "quote it if it is meant as text");
   }
 
-  bool Items(uint32_t index, const Place& place, Json::array_t& items) {
+  bool Items(uint32_t index, const Target& place, Json::array_t& items) {
     for (uint32_t at = index + 1; at < nodes_[index].end; at = nodes_[at].end) {
-      const Position where = PlaceOf(nodes_[at], place);
+      const Position where = PositionOf(nodes_[at], place);
       const size_t id = positions_.Add(place.id, std::to_string(items.size()), where);
       if (!Value(at, {id, place.depth + 1, place.via}, items.emplace_back())) return false;
     }
@@ -132,7 +132,7 @@ class YamlTreeBuilder {
   }
 
   // Adds the members of a mapping. When merging, those that the object has already are left out.
-  bool Members(uint32_t index, const Place& place, Json::object_t& object, bool merging) {
+  bool Members(uint32_t index, const Target& place, Json::object_t& object, bool merging) {
     std::optional<uint32_t> merge;  // the value of "<<"
     std::set<std::string, std::less<>>
         own;  // keys of this mapping, where the object cannot show it
@@ -142,7 +142,7 @@ class YamlTreeBuilder {
       at = nodes_[value].end;
       if (IsMergeKey(key)) {
         if (merge) {
-          return Fault(PlaceOf(key, place), "key \"<<\" is written twice",
+          return Fault(PositionOf(key, place), "key \"<<\" is written twice",
                        "merge several maps with a list: <<: [*a, *b]");
         }
         merge = value;
@@ -157,7 +157,7 @@ class YamlTreeBuilder {
         if (!Charge(nodes_[value], place)) return false;
         continue;
       }
-      const Position where = PlaceOf(IsCollection(nodes_[value]) ? key : nodes_[value], place);
+      const Position where = PositionOf(IsCollection(nodes_[value]) ? key : nodes_[value], place);
       const size_t id = positions_.Add(place.id, std::move(name), where);
       if (!Value(value, {id, place.depth + 1, place.via}, slot->second)) return false;
     }
@@ -165,7 +165,7 @@ class YamlTreeBuilder {
   }
 
   // The value of "<<": a map, an alias of one, or a list of these, of which the earlier win.
-  bool Merge(uint32_t index, const Place& place, Json::object_t& object) {
+  bool Merge(uint32_t index, const Target& place, Json::object_t& object) {
     if (nodes_[index].kind != YamlNode::Kind::kSequence) return MergeOne(index, place, object);
     for (uint32_t at = index + 1; at < nodes_[index].end; at = nodes_[at].end) {
       if (!MergeOne(at, place, object)) return false;
@@ -173,8 +173,8 @@ class YamlTreeBuilder {
     return true;
   }
 
-  bool MergeOne(uint32_t index, Place place, Json::object_t& object) {
-    const Position written = PlaceOf(nodes_[index], place);
+  bool MergeOne(uint32_t index, Target place, Json::object_t& object) {
+    const Position written = PositionOf(nodes_[index], place);
     if (nodes_[index].kind == YamlNode::Kind::kAlias) {
       if (place.via == nullptr) place.via = &nodes_[index].at;
       index = nodes_[index].target;
@@ -190,7 +190,7 @@ class YamlTreeBuilder {
     return fine;
   }
 
-  bool Twice(uint32_t mapping, const YamlNode& key, const Place& place, const std::string& name) {
+  bool Twice(uint32_t mapping, const YamlNode& key, const Target& place, const std::string& name) {
     std::string hint = "remove one";
     for (uint32_t at = mapping + 1; at < nodes_[mapping].end; at = nodes_[nodes_[at].end].end) {
       std::string other;
@@ -198,18 +198,19 @@ class YamlTreeBuilder {
       hint += "; the first is on line " + std::to_string(nodes_[at].at.line);
       break;
     }
-    return Fault(PlaceOf(key, place), "key " + Quote(name) + " is written twice", std::move(hint));
+    return Fault(PositionOf(key, place), "key " + Quote(name) + " is written twice",
+                 std::move(hint));
   }
 
   // Keys that are not strings become text, as sigs.k8s.io/yaml writes it.
-  bool KeyText(const YamlNode& written, const Place& place, std::string& out) {
-    Place key_place = place;
+  bool KeyText(const YamlNode& written, const Target& place, std::string& out) {
+    Target key_place = place;
     const YamlNode* key = &written;
     if (key->kind == YamlNode::Kind::kAlias) {
       if (key_place.via == nullptr) key_place.via = &written.at;
       key = &nodes_[key->target];
     }
-    const Position at = PlaceOf(*key, key_place);
+    const Position at = PositionOf(*key, key_place);
     if (IsCollection(*key)) return Fault(at, "a key must be a scalar, not a list or a map");
     if (key_place.via != nullptr && !ChargeKey(*key, *key_place.via)) return false;
     Json value;

@@ -196,7 +196,7 @@ class YamlReader::Stream {
     issue_ = Issue{at, "", std::move(message), std::move(hint)};
   }
 
-  Position PlaceOf(const yaml_mark_t& mark) const { return lines_.At(offsets_.At(mark.index)); }
+  Position PositionOf(const yaml_mark_t& mark) const { return lines_.At(offsets_.At(mark.index)); }
 
   // False after a fault: the document is too large up to `end`.
   bool IsSmallEnough(size_t end, Position at) {
@@ -336,7 +336,7 @@ class YamlReader::Stream {
     std::string message = problem;
     if (parser_.context != nullptr) {
       message += " " + std::string(parser_.context);
-      const Position context = PlaceOf(parser_.context_mark);
+      const Position context = PositionOf(parser_.context_mark);
       if (context.line != lines_.At(offset).line) {
         message += " that begins on line " + std::to_string(context.line);
       }

@@ -35,8 +35,8 @@ ConfigNode::ConfigNode(const ConfigFile& file, const Json* value, std::string po
       value_(value == nullptr || value->is_null() ? nullptr : value),
       pointer_(std::move(pointer)) {}
 
-std::string ConfigNode::Place() const {
-  return json::PlaceText(file_->path, file_->positions.At(pointer_));
+std::string ConfigNode::PositionText() const {
+  return json::PositionText(file_->path, file_->positions.At(pointer_));
 }
 
 std::string ConfigNode::Field() const {
@@ -63,7 +63,7 @@ bool ConfigNode::Must(bool holds, std::string_view be, ConfigErrors& errors) con
   const std::string field = Field();
   std::string instead;
   if (be == "a string" && value_->is_primitive()) instead = "put it in quotes";
-  errors.Add(Place(),
+  errors.Add(PositionText(),
              (field.empty() ? "the file" : field) + " must be " + std::string(be) + ", not " +
                  WithArticle(json::TypeName(*value_)),
              instead);
@@ -89,7 +89,8 @@ std::string ConfigNode::RequiredText(std::string_view key, std::string_view inst
   std::string text = Text(key, errors);
   const ConfigNode member = Member(key);
   if (text.empty() && (!member || member.value().is_string())) {
-    errors.Add(member.Place(), Field() + " has no " + std::string(key), std::string(instead));
+    errors.Add(member.PositionText(), Field() + " has no " + std::string(key),
+               std::string(instead));
   }
   return text;
 }
@@ -122,14 +123,14 @@ Material ReadMaterial(const ConfigNode& node, const MaterialKind& kind, ConfigEr
   const std::string encoded = node.Text(std::string(kind.name) + "-data", errors);
   if (!encoded.empty()) {
     material.given = true;
-    material.place = data.Place();
+    material.place = data.PositionText();
     auto text = certs::DecodeBase64(encoded);
     const std::string fault =
         text ? kind.fault_of(*text) : "not base64: write the PEM text base64-encoded";
     if (fault.empty()) {
       material.text = *std::move(text);
     } else {
-      errors.Add(data.Place(), data.Field() + ": " + fault);
+      errors.Add(data.PositionText(), data.Field() + ": " + fault);
     }
     return material;
   }
@@ -138,11 +139,11 @@ Material ReadMaterial(const ConfigNode& node, const MaterialKind& kind, ConfigEr
   const ConfigNode member = node.Member(kind.name);
   material.given = true;
   material.path = PathFrom(node.file(), path);
-  material.place = member.Place();
+  material.place = member.PositionText();
   if (auto text = kind.read(material.path)) {
     material.text = *std::move(text);
   } else {
-    errors.Add(member.Place(), member.Field() + ": " + std::move(text).error().message);
+    errors.Add(member.PositionText(), member.Field() + ": " + std::move(text).error().message);
   }
   return material;
 }

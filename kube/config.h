@@ -47,8 +47,8 @@ class ConfigNode {
   const Json& value() const { return *value_; }  // of what is not missing
   const ConfigFile& file() const { return *file_; }
 
-  std::string Place() const;  // "/home/me/.kube/config:7:5"
-  std::string Field() const;  // "clusters[0].cluster"
+  std::string PositionText() const;  // "/home/me/.kube/config:7:5"
+  std::string Field() const;         // "clusters[0].cluster"
 
   ConfigNode Member(std::string_view key) const;  // of any type
   ConfigNode Object(std::string_view key, ConfigErrors& errors) const;

@@ -42,7 +42,7 @@ void Elector::Run(const std::stop_token& stop, const std::function<void(bool)>& 
     on_change(now);
   };
   while (!stop.stop_requested()) {
-    Look(stop);
+    TryToLead(stop);
     report(leading());
     sleeper_.Sleep(NextPause(), stop);
     report(leading());
@@ -52,7 +52,7 @@ void Elector::Run(const std::stop_token& stop, const std::function<void(bool)>& 
   if (IsOurs()) Release();
 }
 
-void Elector::Look(const std::stop_token& stop) {
+void Elector::TryToLead(const std::stop_token& stop) {
   // From before the request, and so not later than the server's write, from which others count.
   const auto sent = clock_.Now();
   const auto held = Hold(stop);

@@ -51,7 +51,7 @@ class Elector {
   bool leading() const { return clock_.Now() < Clock::Instant(Clock::Instant::duration(until_)); }
 
  private:
-  void Look(const std::stop_token& stop);
+  void TryToLead(const std::stop_token& stop);
   Answer<bool> Hold(const std::stop_token& stop);
   Answer<bool> Create(const std::stop_token& stop);
   Answer<void> Update(Json spec, const std::stop_token& stop);

@@ -16,18 +16,18 @@ namespace mindgate::kube {
 namespace {
 
 // A parent and a member, or a member alone; the first that is there counts.
-struct Place {
+struct TimeField {
   std::string_view parent;
   std::string_view member;
 };
-constexpr std::array<Place, 4> kPlaces = {{{"series", "lastObservedTime"},
-                                           {"", "deprecatedLastTimestamp"},
-                                           {"", "eventTime"},
-                                           {"metadata", "creationTimestamp"}}};
+constexpr std::array<TimeField, 4> kTimeFields = {{{"series", "lastObservedTime"},
+                                                   {"", "deprecatedLastTimestamp"},
+                                                   {"", "eventTime"},
+                                                   {"metadata", "creationTimestamp"}}};
 
 template <typename Tree>
 std::string FirstTimeOf(const Tree& event) {
-  for (const Place& place : kPlaces) {
+  for (const TimeField& place : kTimeFields) {
     std::string time = place.parent.empty() ? json::TextAt(event, {place.member})
                                             : json::TextAt(event, {place.parent, place.member});
     if (!time.empty()) return time;
@@ -42,7 +42,7 @@ std::string LastTimeOf(const json::Json& event) { return FirstTimeOf(event); }
 
 std::vector<json::Projection::Path> LastTimeFields() {
   std::vector<json::Projection::Path> fields;
-  for (const Place& place : kPlaces) {
+  for (const TimeField& place : kTimeFields) {
     json::Projection::Path path;
     if (!place.parent.empty()) path.emplace_back(place.parent);
     path.emplace_back(place.member);
@@ -260,7 +260,7 @@ void Recorder::Work() {
     queue_.pop_front();
     lock.Unlock();
     EventBook::Entry* entry = book_.Add(occurrence.record, occurrence.now, occurrence.wall);
-    if (entry != nullptr) Settle(*entry);
+    if (entry != nullptr) WriteWithRetries(*entry);
     WriteDue(false);
     lock.Lock();
     counts_.limited = book_.limited();
@@ -281,11 +281,11 @@ void Recorder::Wait(MutexLock& lock) {
 }
 
 void Recorder::WriteDue(bool even_early) {
-  for (EventBook::Entry* entry : book_.Due(clock_.Now(), even_early)) Settle(*entry);
+  for (EventBook::Entry* entry : book_.Due(clock_.Now(), even_early)) WriteWithRetries(*entry);
 }
 
 // Writes it, or gives it up.
-void Recorder::Settle(EventBook::Entry& entry) {
+void Recorder::WriteWithRetries(EventBook::Entry& entry) {
   for (int tries = 1;; ++tries) {
     const auto written = Write(entry);
     if (written) {

@@ -176,7 +176,7 @@ class Recorder {
   void Work();
   void Wait(MutexLock& lock) REQUIRES(mutex_);
   void WriteDue(bool even_early);
-  void Settle(EventBook::Entry& entry);
+  void WriteWithRetries(EventBook::Entry& entry);
   Answer<void> Write(EventBook::Entry& entry);
   Answer<void> Create(EventBook::Entry& entry);
   Json EventOf(const EventBook::Entry& entry) const;

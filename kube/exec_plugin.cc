@@ -28,7 +28,7 @@ std::string ReadVersion(const ConfigNode& exec, ConfigErrors& errors) {
   const std::vector<std::string_view> known(std::begin(kExecVersions), std::end(kExecVersions));
   if (std::find(known.begin(), known.end(), version) != known.end()) return version;
   if (member && !member.value().is_string()) return "";
-  errors.Add(member.Place(),
+  errors.Add(member.PositionText(),
              exec.Field() + (version.empty() ? " has no apiVersion"
                                              : " has apiVersion " + Quote(version) +
                                                    ", which is not supported"),
@@ -44,7 +44,7 @@ void CheckInteractiveMode(const ConfigNode& exec, const std::string& version,
   if (mode == "Never" || mode == "IfAvailable") return;
   if (member && !member.value().is_string()) return;
   if (mode.empty() && version != kExecVersions[0]) return;  // only v1 requires it
-  errors.Add(member.Place(),
+  errors.Add(member.PositionText(),
              mode.empty() ? exec.Field() + " has no interactiveMode"
              : mode == "Always"
                  ? exec.Field() + " requires interactive login, which is not supported"
@@ -58,7 +58,7 @@ void ReadVariables(const ConfigNode& exec, ExecPlugin& plugin, ConfigErrors& err
       continue;
     std::string name = item.Text("name", errors);
     if (name.empty() || name.find('=') != std::string::npos) {
-      errors.Add(item.Place(), item.Field() + " has an empty or invalid name");
+      errors.Add(item.PositionText(), item.Field() + " has an empty or invalid name");
     }
     plugin.environment.emplace_back(std::move(name), item.Text("value", errors));
   }
@@ -86,7 +86,7 @@ Json AboutCluster(const Access& server, const std::optional<ConfigNode>& cluster
 ExecPlugin ReadExec(const ConfigNode& exec, const Access& server,
                     const std::optional<ConfigNode>& cluster, ConfigErrors& errors) {
   ExecPlugin plugin;
-  plugin.place = exec.Place();
+  plugin.place = exec.PositionText();
   plugin.command =
       exec.RequiredText("command", "set it to the program that prints the credentials", errors);
   // A name without a slash is looked up in PATH.

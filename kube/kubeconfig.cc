@@ -28,7 +28,7 @@ std::unique_ptr<ConfigFile> ReadConfigFile(const std::string& path, ConfigErrors
   auto documents = json::DecodeYaml(*text);
   if (!documents) {
     const json::Issue& issue = documents.error();
-    errors.Add(json::PlaceText(path, issue.at), issue.message, issue.hint);
+    errors.Add(json::PositionText(path, issue.at), issue.message, issue.hint);
     return nullptr;
   }
   auto file = std::make_unique<ConfigFile>();
@@ -47,7 +47,7 @@ bool IsKubeconfig(const ConfigNode& root, ConfigErrors& errors) {
   const std::string kind = root.Text("kind", errors);
   const std::string version = root.Text("apiVersion", errors);
   if ((kind.empty() || kind == "Config") && (version.empty() || version == "v1")) return true;
-  errors.Add(root.Place(),
+  errors.Add(root.PositionText(),
              "is " + Quote(version) + ", kind " + Quote(kind) + ", which is not a kubeconfig",
              "a kubeconfig has apiVersion: v1 and kind: Config");
   return false;
@@ -61,8 +61,8 @@ void AddEntries(const ConfigNode& root, std::string_view list, std::string_view 
     if (!item || !item.Must(item.value().is_object(), "an object", errors)) continue;
     const std::string name = item.RequiredText("name", "", errors);
     if (name.empty()) continue;
-    if (const auto [first, added] = here.emplace(name, item.Place()); !added) {
-      errors.Add(item.Place(),
+    if (const auto [first, added] = here.emplace(name, item.PositionText()); !added) {
+      errors.Add(item.PositionText(),
                  item.Field() + " has the name " + Quote(name) + ", which is already used at " +
                      first->second,
                  "remove or rename one of them");
@@ -95,7 +95,7 @@ Kubeconfig LoadKubeconfig(const std::vector<std::string>& paths, ConfigErrors& e
       AddEntries(root, "contexts", "context", config.contexts, errors);
       if (config.current_context.empty()) {
         config.current_context = root.Text("current-context", errors);
-        config.current_context_place = root.Member("current-context").Place();
+        config.current_context_place = root.Member("current-context").PositionText();
       }
     }
     config.files.push_back(std::move(file));
@@ -190,7 +190,7 @@ class AccessBuilder {
     if (!context) return std::nullopt;
     const std::string name = context->Text(what, errors_);
     if (name.empty()) return std::nullopt;
-    return FindEntry(entries, name, what, context->Member(what).Place());
+    return FindEntry(entries, name, what, context->Member(what).PositionText());
   }
 
   void ChooseNamespace(const Entry& context) {
@@ -198,7 +198,7 @@ class AccessBuilder {
     std::string place = "--namespace";
     if (name.empty() && context) {
       name = context->Text("namespace", errors_);
-      place = context->Member("namespace").Place();
+      place = context->Member("namespace").PositionText();
     }
     if (name.empty()) return;
     NamespaceFault(place, name, errors_);
@@ -210,9 +210,9 @@ class AccessBuilder {
     std::string server = flags_.server;
     if (server.empty() && cluster) {
       server = cluster->RequiredText("server", "write https://ADDRESS:PORT", errors_);
-      place = cluster->Member("server").Place();
+      place = cluster->Member("server").PositionText();
     } else if (server.empty() && context && !context->Member("cluster")) {
-      errors_.Add(context->Place(), context->Field() + " has no cluster");
+      errors_.Add(context->PositionText(), context->Field() + " has no cluster");
     }
     if (server.empty()) return;  // already reported
     ServerUrl url = ReadServerUrl(server);
@@ -235,7 +235,7 @@ class AccessBuilder {
     access_.proxy = cluster.Text("proxy-url", errors_);
     if (!access_.proxy.empty() && !IsProxyUrl(access_.proxy)) {
       const ConfigNode member = cluster.Member("proxy-url");
-      errors_.Add(member.Place(), member.Field() + " is not a proxy URL",
+      errors_.Add(member.PositionText(), member.Field() + " is not a proxy URL",
                   "it must start with http://, https:// or socks5://");
     }
   }
@@ -243,7 +243,7 @@ class AccessBuilder {
   void ReadAuthority(const ConfigNode& cluster) {
     Material authority = ReadMaterial(cluster, kAuthority, errors_);
     if (access_.insecure && authority.given) {
-      errors_.Add(cluster.Member("insecure-skip-tls-verify").Place(),
+      errors_.Add(cluster.Member("insecure-skip-tls-verify").PositionText(),
                   cluster.Field() +
                       " has both a certificate authority and "
                       "insecure-skip-tls-verify, which ignores it",
@@ -286,7 +286,7 @@ void RefuseUnsupported(const ConfigNode& user, ConfigErrors& errors) {
   for (const auto& [name, why, instead] : kUnsupported) {
     const ConfigNode member = user.Member(name);
     if (!member || member.value().empty() || member.value() == "") continue;
-    errors.Add(member.Place(), member.Field() + ": " + why, instead);
+    errors.Add(member.PositionText(), member.Field() + ": " + why, instead);
   }
 }
 
@@ -294,7 +294,7 @@ void ReadToken(const ConfigNode& user, CredentialFiles& files, ConfigErrors& err
   files.now.token = user.Text("token", errors);
   if (const auto fault = TokenFault(files.now.token); !fault.empty()) {
     const ConfigNode token = user.Member("token");
-    errors.Add(token.Place(), token.Field() + ": " + fault);
+    errors.Add(token.PositionText(), token.Field() + ": " + fault);
   }
   files.token_file = PathFrom(user.file(), user.Text("tokenFile", errors));
   if (files.token_file.empty()) return;
@@ -303,7 +303,7 @@ void ReadToken(const ConfigNode& user, CredentialFiles& files, ConfigErrors& err
     files.now.token = *std::move(token);
   } else if (files.now.token.empty()) {
     const ConfigNode member = user.Member("tokenFile");
-    errors.Add(member.Place(), member.Field() + ": " + std::move(token).error().message);
+    errors.Add(member.PositionText(), member.Field() + ": " + std::move(token).error().message);
   }
 }
 
@@ -368,7 +368,7 @@ Impersonation ReadImpersonation(const ConfigNode& user, const AccessFlags& flags
   Impersonation as;
   const auto text = [&](const ConfigNode& node, std::string value) {
     if (const std::string fault = HeaderFault(value); !fault.empty()) {
-      errors.Add(node.Place(), node.Field() + ": " + fault);
+      errors.Add(node.PositionText(), node.Field() + ": " + fault);
     }
     return value;
   };
@@ -388,7 +388,8 @@ Impersonation ReadImpersonation(const ConfigNode& user, const AccessFlags& flags
     for (const auto& [key, values] : extra.value().items()) as.extra[key] = texts(extra, key);
   }
   if (as.user.empty() && flags.impersonation.user.empty() && as != Impersonation()) {
-    errors.Add(user.Place(), user.Field() + " impersonates groups without a user", "add as: USER");
+    errors.Add(user.PositionText(), user.Field() + " impersonates groups without a user",
+               "add as: USER");
   }
   return as;
 }

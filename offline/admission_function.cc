@@ -45,10 +45,10 @@ schemas::Type<AdmissionSpec> SpecTable() {
 std::optional<AdmissionSpec> ReadSpec(ResourceList& list) {
   const Json spec = list.function_config().value("spec", Json::object());
   const json::Positions nowhere;
-  schemas::Reading reading(spec, nowhere);
+  schemas::ReadContext reading(spec, nowhere);
   AdmissionSpec read;
   if (schemas::ReadDocument(SpecTable().OrNull(), spec, reading, read)) return read;
-  for (const schemas::Reading::Found& found : reading.found_faults()) {
+  for (const schemas::ReadContext::LocatedIssue& found : reading.found_faults()) {
     const std::string field = "spec" + (found.issue.field.empty() ? "" : "." + found.issue.field);
     list.Report(FunctionSeverity::kError, found.issue.message, found.issue.hint, field,
                 {{"field", {{"path", field}}}});

@@ -43,7 +43,7 @@ std::optional<std::string> AsWritten(const Source& source, Document& document,
 namespace {
 
 // A fix that puts the value at its place into quotes quotes what the author wrote: the value alone
-// no longer knows that 1.1 was 1.10. `after` is the object that was judged.
+// no longer knows that 1.1 was 1.10. `after` is the object that was evaluated.
 void QuoteAsWritten(const InputObject& input, const json::Value& after,
                     std::vector<policies::Finding>& findings) {
   if (input.source == nullptr || input.document == nullptr) return;
@@ -128,7 +128,7 @@ std::shared_ptr<const json::Document> StoredRuntime(const Value& object,
   asked.object = &object;
   asked.ns = request.ns;
   asked.namespace_labels = request.namespace_labels;
-  return admission::Admit(asked, config, {.judge = false}).mutated;
+  return admission::Admit(asked, config, {.evaluate = false}).mutated;
 }
 
 std::vector<schemas::KnownObjects::Known> AsStored(
@@ -156,19 +156,19 @@ const Value* Decision::ObjectAfter() const {
   return verdict.mutated != nullptr ? &verdict.mutated->root() : input.object;
 }
 
-json::Position Decision::Place(std::string_view path) const {
+json::Position Decision::PositionOf(std::string_view path) const {
   if (input.document == nullptr) return {};
   return input.document->At(input.path + std::string(path));
 }
 
-json::Position Decision::Place(const policies::Finding& finding) const {
-  const json::Position at = Place(finding.path);
+json::Position Decision::PositionOf(const policies::Finding& finding) const {
+  const json::Position at = PositionOf(finding.path);
   if (finding.within.line < 1 || input.source == nullptr) return at;
   return InsideBlock(input.source->input.text, at, finding.within).value_or(at);
 }
 
 int Decision::Line() const {
-  if (!input.path.empty() && !input.from_review) return Place("").line;
+  if (!input.path.empty() && !input.from_review) return PositionOf("").line;
   return input.document == nullptr ? 0 : input.document->line;
 }
 
@@ -183,8 +183,8 @@ std::string Decision::Note() const {
   if (npu_pods.empty()) return "";
   return "mindgate does not handle kind " + kind + ", and its pods ask for NPUs (" +
          json::FieldPath(*input.object, npu_pods) +
-         "): on a cluster each of them is injected and judged as a Pod when it is created; gang "
-         "size and labels of its PodGroup are not judged";
+         "): on a cluster each of them is injected and evaluated as a Pod when it is created; gang "
+         "size and labels of its PodGroup are not evaluated";
 }
 
 namespace {

@@ -46,9 +46,9 @@ struct Decision {
   // After mutation; null if there is no object.
   const json::Value* ObjectAfter() const;
   // In the user's file; 0 if unknown.
-  json::Position Place(std::string_view path) const;
+  json::Position PositionOf(std::string_view path) const;
   // The same of what a finding is about: inside a literal block of YAML the line of the fault.
-  json::Position Place(const policies::Finding& finding) const;
+  json::Position PositionOf(const policies::Finding& finding) const;
   // The line of the object: that of its document, of the item for an item of a List; 0 if unknown.
   int Line() const;
   // "Deployment default/llama".

@@ -82,7 +82,7 @@ json::Position Document::InText(json::Position at) const {
 
 json::Position Document::At(std::string_view pointer) {
   if (!json_text.empty() && !located_) {
-    positions = json::Locate(json_text);
+    positions = json::PositionsOf(json_text);
     located_ = true;
   }
   json::Position at = positions.At(pointer);
@@ -281,21 +281,22 @@ class Unwrapper {
  private:
   // Whether the API server would know which object this is; else the fault is added.
   bool HasName(const Value& value, const std::string& path) {
-    const bool judged = schemas::KindOf(value).has_value();
+    const bool evaluated = schemas::KindOf(value).has_value();
     const Value* metadata = json::Find(value, "metadata");
     const std::string place = json::Child(path, "metadata");
     if (metadata != nullptr && !metadata->is_object()) {
-      if (!judged) Fault(place, "metadata must be an object", "write metadata: {name: ...}");
-      return judged;  // a rule has the finding
+      if (!evaluated) Fault(place, "metadata must be an object", "write metadata: {name: ...}");
+      return evaluated;  // a rule has the finding
     }
     bool named = false;
     for (const char* key : {"name", "generateName", "namespace"}) {
       const Value* member = json::Find(metadata, key);
       if (member == nullptr) continue;
-      if (!member->is_string()) return judged || WrongName(json::Child(place, key), key, *member);
+      if (!member->is_string())
+        return evaluated || WrongName(json::Child(place, key), key, *member);
       named = named || (key != std::string_view("namespace") && !member->text().empty());
     }
-    const bool of_a_tool = source_.input.found && !judged && metadata == nullptr;
+    const bool of_a_tool = source_.input.found && !evaluated && metadata == nullptr;
     if (named || of_a_tool || IsList(value)) return true;  // kustomization.yaml has no name
     Fault(json::Child(place, "name"), "metadata.name is missing, and so is generateName",
           "add one of them; kubectl rejects the object as well");

@@ -151,7 +151,7 @@ std::optional<Json> ReadSelector(const std::string& text, std::ostream& err) {
 void WarnOfConfigMaps(std::ostream& err) {
   err << "warning: policies.configMaps is true, and ConfigMaps are not read without a cluster: "
          "their policies are left out\n"
-         "hint: name their texts under policies.files, too, or judge a cluster with `mindgate "
+         "hint: name their texts under policies.files, too, or evaluate a cluster with `mindgate "
          "audit`\n";
 }
 

@@ -316,8 +316,9 @@ class Fixer {
       const Decision& decision = *refused.proposal.decision;
       LeftField left = LeftOf(refused);
       const std::string& path = refused.proposal.path;
-      left.at = options_.places_before ? PlaceBefore(decision, refused.proposal.source, path)
-                                       : InCharacters(*decision.input.source, decision.Place(path));
+      left.at = options_.places_before
+                    ? PlaceBefore(decision, refused.proposal.source, path)
+                    : InCharacters(*decision.input.source, decision.PositionOf(path));
       files_[refused.proposal.source].left.push_back(std::move(left));
     }
   }

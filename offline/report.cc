@@ -122,13 +122,13 @@ std::vector<ReportedFinding> FindingsOf(const Decision& decision, bool strict) {
   }
   if (std::string note = decision.Note(); !note.empty()) {
     findings.push_back({nullptr, std::string(kUnhandledKind), FindingLevel::kNote, "",
-                        std::move(note), "", decision.Place(decision.npu_pods), ""});
+                        std::move(note), "", decision.PositionOf(decision.npu_pods), ""});
   }
   for (const policies::Finding& finding : decision.verdict.findings) {
     findings.push_back({finding.rule,
                         std::string(finding.rule == nullptr ? kInternalError : finding.rule->id),
                         FindingLevelOf(finding, strict), finding.field, finding.message,
-                        finding.fix, decision.Place(finding), ""});
+                        finding.fix, decision.PositionOf(finding), ""});
   }
   return findings;
 }
@@ -302,7 +302,7 @@ OrderedJson FindingsJson(const Decision& decision) {
     AddHint(decision, *fault, findings.back());
   }
   for (const policies::Finding& finding : decision.verdict.findings) {
-    const json::Position at = decision.Place(finding);
+    const json::Position at = decision.PositionOf(finding);
     findings.push_back({{"rule", finding.rule == nullptr ? "" : finding.rule->id},
                         {"name", finding.rule == nullptr ? "" : finding.rule->name},
                         {"outcome", finding.error ? "error" : "violation"},

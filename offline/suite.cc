@@ -25,7 +25,7 @@ bool IsManifest(const Json& value) {
 // Reads the files and objects of a suite. Further faults go to `reading`.
 class SuiteReader {
  public:
-  SuiteReader(Source& source, Document& document, schemas::Reading& reading,
+  SuiteReader(Source& source, Document& document, schemas::ReadContext& reading,
               const std::vector<std::string>& policies)
       : source_(source), document_(document), reading_(reading), policies_(policies) {
     suite_.file = source.input.name;
@@ -161,7 +161,7 @@ class SuiteReader {
 
   Source& source_;
   Document& document_;
-  schemas::Reading& reading_;
+  schemas::ReadContext& reading_;
   const std::vector<std::string>& policies_;
   Suite suite_;
   fs::path folder_;
@@ -179,7 +179,7 @@ SuiteFile ReadSuiteFile(InputText input, const std::vector<std::string>& policie
       continue;
     }
     document.At("");  // positions of a JSON text are computed on first use
-    schemas::Reading reading(document.value, document.positions);
+    schemas::ReadContext reading(document.value, document.positions);
     WrittenSuite written;
     if (schemas::ReadDocument(SuiteTable(), document.value, reading, written)) {
       file.suites.push_back(

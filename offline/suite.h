@@ -56,8 +56,8 @@ struct SuiteFile {
 // Reads suites from files, from `in` for "-", and from every .yaml, .yml and .json in a folder that
 // is not a manifest (apiVersion and kind) and not named mindgate.yaml. File names in a suite are
 // relative to its folder, or to the working directory for standard input.
-// Suites judge by the policies that their configuration names, and by those in `policies` (files
-// and folders), too.
+// Suites evaluate the policies that their configuration names, and those in `policies` (files and
+// folders), too.
 std::vector<SuiteFile> ReadSuites(const std::vector<std::string>& paths, std::istream& in,
                                   const std::vector<std::string>& policies = {});
 

@@ -7,9 +7,9 @@
 #include "json/pointer.h"
 #include "policies/families.h"
 #include "policies/lookups.h"
-#include "policies/places.h"
 #include "policies/site/facts.h"
 #include "policies/site/site_policies.h"
+#include "policies/text_entries.h"
 #include "schemas/raw_objects.h"
 
 namespace mindgate::policies {
@@ -119,31 +119,31 @@ void RunCheck(const Rule& rule, const RuleContext& context, Findings& findings) 
 }
 
 void Report(const Rule& rule, Mode mode, const RuleContext& context, const Findings& found,
-            Evaluation& judgement) {
-  const auto before = static_cast<ptrdiff_t>(judgement.findings.size());
+            Evaluation& evaluation) {
+  const auto before = static_cast<ptrdiff_t>(evaluation.findings.size());
   for (const Findings::Violation& violation : found.violations()) {
-    judgement.findings.push_back({.rule = &rule,
-                                  .mode = std::min(mode, violation.at_most),
-                                  .path = violation.path,
-                                  .field = json::FieldPath(*context.view.object, violation.path),
-                                  .message = violation.message,
-                                  .fix = violation.fix.words,
-                                  .within = violation.within,
-                                  .right = violation.fix.value,
-                                  .reason = violation.reason});
+    evaluation.findings.push_back({.rule = &rule,
+                                   .mode = std::min(mode, violation.at_most),
+                                   .path = violation.path,
+                                   .field = json::FieldPath(*context.view.object, violation.path),
+                                   .message = violation.message,
+                                   .fix = violation.fix.words,
+                                   .within = violation.within,
+                                   .right = violation.fix.value,
+                                   .reason = violation.reason});
   }
   if (found.dropped() > 0) {
-    judgement.findings.push_back({&rule, false, mode, "", "",
-                                  std::to_string(found.dropped()) + " more places break this rule",
-                                  "correct the places named first and apply again"});
+    evaluation.findings.push_back({&rule, false, mode, "", "",
+                                   std::to_string(found.dropped()) + " more places break this rule",
+                                   "correct the places named first and apply again"});
   }
   for (const Findings::Failure& error : found.errors()) {
-    judgement.findings.push_back(
+    evaluation.findings.push_back(
         {&rule, true, std::min(mode, error.at_most), "", "", error.message, ""});
   }
-  judgement.denied =
-      judgement.denied || std::any_of(judgement.findings.begin() + before, judgement.findings.end(),
-                                      [](const auto& each) { return each.mode == Mode::kEnforce; });
+  evaluation.denied = evaluation.denied ||
+                      std::any_of(evaluation.findings.begin() + before, evaluation.findings.end(),
+                                  [](const auto& each) { return each.mode == Mode::kEnforce; });
 }
 
 }  // namespace
@@ -222,14 +222,14 @@ Mode ModeFor(const Rule& rule, const schemas::Config& config, std::string_view n
 
 namespace {
 
-void JudgeBy(std::span<const Rule* const> rules, const RuleContext& context, Evaluation& judgement,
-             std::vector<RuleTrace>* traces) {
+void EvaluateBy(std::span<const Rule* const> rules, const RuleContext& context,
+                Evaluation& evaluation, std::vector<RuleTrace>* traces) {
   using Result = RuleTrace::Result;
   const auto* override_ = context.config.OverrideFor(context.ns());
   for (const Rule* rule : rules) {
     if (traces == nullptr && !rule->kinds.Has(context.view.kind)) continue;
     if (context.request.is_over && context.request.is_over()) {
-      judgement.gave_up = true;
+      evaluation.gave_up = true;
       break;
     }
     RuleTrace trace{rule, Result::kNotApplicable, Mode::kOff, ""};
@@ -244,7 +244,7 @@ void JudgeBy(std::span<const Rule* const> rules, const RuleContext& context, Eva
         Findings found;
         RunCheck(*rule, context, found);
         for (const Findings::Annotation& annotation : found.annotations()) {
-          judgement.annotations.push_back(annotation);
+          evaluation.annotations.push_back(annotation);
         }
         const bool broken = !found.violations().empty() || !found.errors().empty();
         const auto* exception = broken ? ExceptionFor(*rule, context) : nullptr;
@@ -254,7 +254,7 @@ void JudgeBy(std::span<const Rule* const> rules, const RuleContext& context, Eva
                          exception->owner + ": " + exception->reason;
         } else if (broken) {
           trace.result = found.violations().empty() ? Result::kError : Result::kViolated;
-          Report(*rule, trace.mode, context, found, judgement);
+          Report(*rule, trace.mode, context, found, evaluation);
         } else if (found.not_applicable()) {
           trace.result = Result::kNotApplicable;
           trace.reason = *found.not_applicable();
@@ -278,13 +278,13 @@ void JudgeBy(std::span<const Rule* const> rules, const RuleContext& context, Eva
 }  // namespace
 
 Evaluation Evaluate(const RuleContext& asked, std::vector<RuleTrace>* traces) {
-  Evaluation judgement = Evaluate(asked, Catalogue(), traces);
-  if (asked.config.policies == nullptr || judgement.gave_up) return judgement;
+  Evaluation evaluation = Evaluate(asked, Catalogue(), traces);
+  if (asked.config.policies == nullptr || evaluation.gave_up) return evaluation;
   SiteFacts facts(asked);
   RuleContext context = asked;
   context.site = &facts;
-  JudgeBy(asked.config.policies->rules(), context, judgement, traces);
-  return judgement;
+  EvaluateBy(asked.config.policies->rules(), context, evaluation, traces);
+  return evaluation;
 }
 
 Evaluation Evaluate(const RuleContext& asked, std::span<const Rule* const> rules,
@@ -292,9 +292,9 @@ Evaluation Evaluate(const RuleContext& asked, std::span<const Rule* const> rules
   const ChipTable chips(asked);
   RuleContext context = asked;
   context.chips = &chips;
-  Evaluation judgement;
-  JudgeBy(rules, context, judgement, traces);
-  return judgement;
+  Evaluation evaluation;
+  EvaluateBy(rules, context, evaluation, traces);
+  return evaluation;
 }
 
 }  // namespace mindgate::policies

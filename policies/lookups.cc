@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "base/text.h"
-#include "policies/places.h"
+#include "policies/text_entries.h"
 
 namespace mindgate::policies {
 

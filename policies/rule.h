@@ -119,8 +119,8 @@ struct RuleContext {
   const schemas::WorkloadView* old_view;  // on UPDATE, when the old object is known
   const schemas::AdmissionRequest& request;
   const schemas::Config& config;
-  const ChipTable* chips = nullptr;  // of the view's PodGroups; Judge sets it
-  SiteFacts* site = nullptr;         // for policies of a site's own; Judge sets it
+  const ChipTable* chips = nullptr;  // of the view's PodGroups; Evaluate sets it
+  SiteFacts* site = nullptr;         // for policies of a site's own; Evaluate sets it
 
   // Of the object, else of the request.
   std::string_view ns() const { return view.ns.empty() ? std::string_view(request.ns) : view.ns; }
@@ -149,8 +149,8 @@ struct Rule {
   // upstream's code and documents disagree, says so and why the default mode is what it is.
   std::string_view source;
   void (*check)(const RuleContext& context, Findings& findings);
-  bool of_any_size = false;     // also judges an object that has more parts than are handled
-  bool of_object = false;       // judges what stands in the object itself, not what its pods become
+  bool of_any_size = false;  // also evaluates an object that has more parts than are handled
+  bool of_object = false;    // evaluates what stands in the object itself, not what its pods become
   const Check* site = nullptr;  // of a policy of a site's own: takes the place of `check`
 };
 

@@ -11,7 +11,7 @@
 #include "schemas/placement.h"
 #include "schemas/workload.h"
 
-// Which handler of the NPU plugin judges a job, and what it accepts (mind-cluster:
+// Which handler of the NPU plugin evaluates a job, and what it accepts (mind-cluster:
 // component/ascend-for-volcano/internal/npu/factory.go and the handlers' ValidNPUJob). The handlers
 // are a table.
 namespace mindgate::schemas {
@@ -64,7 +64,7 @@ enum class ZeroChips : uint8_t {
   kRefused,  // refuses it, whatever stands on that pod
 };
 
-// One way in which the plugin judges and places a job.
+// One way in which the plugin evaluates and places a job.
 struct ChipHandler {
   std::string_view schedule_policy;   // the annotation value that names it; empty when none does
   std::string_view accelerator_type;  // the nodeSelector value that names it; empty when none does

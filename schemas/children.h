@@ -13,7 +13,7 @@
 
 namespace mindgate::schemas {
 
-// What the controllers of an object make of it, as far as the object shows it: rules judge it,
+// What the controllers of an object make of it, as far as the object shows it: rules evaluate it,
 // what-if plans with it, and `mindgate explain` shows it. A view says what stands in the object;
 // this says what becomes of it, in the cluster's own names, and between which bounds what is
 // applied beside it scales it. Nothing here reads a cluster.

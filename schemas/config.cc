@@ -64,7 +64,7 @@ tl::expected<Config, json::Issues> LoadConfig(std::string_view text, const Known
   Config config;
   if (!documents->empty()) {
     const json::YamlDocument& document = documents->front();
-    Reading reading(document.value, document.positions);
+    ReadContext reading(document.value, document.positions);
     if (!ReadDocument(ConfigTable(known), document.value, reading, config)) {
       return tl::unexpected(reading.Faults());
     }

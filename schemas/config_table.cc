@@ -249,7 +249,7 @@ Type<ElasticScaling> ElasticScalingTable() {
 Type<Auditing> AuditTable() {
   return Object<Auditing>(
              {{"mode",
-               "With on, the watcher judges what the cluster runs as admission would if it were "
+               "With on, the watcher evaluates what the cluster runs as admission would if it were "
                "created now, and publishes the findings as metrics and, where the cluster has the "
                "CRD of OpenReports or PolicyReports, as one report for each workload with "
                "findings.",
@@ -348,7 +348,7 @@ Type<NpuResourceRow> NpuResourceTable() {
       {{"name", "The resource as pods request it, with huawei.com/ before it.",
         &NpuResourceRow::name, NpuResourceName(), kRequired},
        {"servedBy",
-        "With mindcluster its pods are injected and judged like those of huawei.com/Ascend910. "
+        "With mindcluster its pods are injected and evaluated like those of huawei.com/Ascend910. "
         "With other they are left alone, and nothing is reported. The default is mindcluster.",
         &NpuResourceRow::served_by,
         Choice<NpuServer>(
@@ -578,7 +578,8 @@ Type<Config> ConfigTable(const KnownNames& known) {
        &Config::super_pod_size, Whole(1, 1024)},
       {"versions",
        "Versions of what the cluster runs, such as volcano: \"1.12\", in quotes. Rules whose facts "
-       "differ between versions then judge by these; for those left empty they say what holds for "
+       "differ between versions then use these; for those left empty they say what holds "
+       "for "
        "all. `mindgate doctor` prints what it finds.",
        &Config::versions, VersionsTable()},
       {"accelerators",
@@ -599,7 +600,7 @@ Type<Config> ConfigTable(const KnownNames& known) {
           "kinds",
           "Kinds beside the built-in ones: those of Ray, Kubeflow, JobSet, kthena, KServe and "
           "OpenKruise by name, others by where their pod templates are. Their objects are injected "
-          "and judged like built-in workloads. The chart registers the webhook for them.",
+          "and evaluated like built-in workloads. The chart registers the webhook for them.",
           SiteKindsTable(),
           [](Config& config, SiteKinds kinds, const Field&) { config.kinds = std::move(kinds); },
           OrderedJson::array(), {.example = R"([{"use": "ray"}])"}),

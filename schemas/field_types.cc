@@ -290,8 +290,8 @@ std::optional<std::string> KeyHomes::Find(std::string_view key) const {
   return "in an item of " + holder.substr(0, holder.size() - kItem.size());
 }
 
-void UnknownKey(const std::string& name, const std::vector<std::string_view>& known,
-                const std::string& hint, const Field& field) {
+void ReportUnknownKey(const std::string& name, const std::vector<std::string_view>& known,
+                      const std::string& hint, const Field& field) {
   std::string what = hint;
   if (const auto near = NearestOf(name, known)) {
     what = "did you mean " + Quote(*near) + "?";

@@ -130,7 +130,7 @@ class KeyHomes {
 
 // Reads a whole document, and sends keys that stand in the wrong place to the right one.
 template <typename T>
-bool ReadDocument(const Type<T>& type, const json::Json& root, Reading& reading, T& out) {
+bool ReadDocument(const Type<T>& type, const json::Json& root, ReadContext& reading, T& out) {
   std::optional<KeyHomes> homes;  // few documents need it
   reading.SetFindHome([&type, &homes](std::string_view key) {
     if (!homes) homes.emplace(type.Schema());
@@ -272,8 +272,8 @@ struct Key {
 OrderedJson ObjectSchema(OrderedJson properties, const std::vector<std::string>& required);
 void CheckRequired(const std::vector<std::string>& required, const Field& field);
 // `hint` is for names that resemble none and are too many to list.
-void UnknownKey(const std::string& name, const std::vector<std::string_view>& known,
-                const std::string& hint, const Field& field);
+void ReportUnknownKey(const std::string& name, const std::vector<std::string_view>& known,
+                      const std::string& hint, const Field& field);
 
 // An object with these keys and no others. `check` is called with what was read, faulty or not.
 template <typename S>
@@ -315,7 +315,7 @@ Type<S> Object(std::vector<Key<S>> keys, std::function<void(S&, const Field&)> c
               }
               std::vector<std::string_view> known;
               for (const auto& each : state->readers) known.push_back(each.first);
-              UnknownKey(name, known, state->unknown_hint, member);
+              ReportUnknownKey(name, known, state->unknown_hint, member);
             }
             if (state->check) state->check(out, field);
           }};

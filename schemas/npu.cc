@@ -5,8 +5,8 @@
 #include <memory>
 
 #include "base/text.h"
+#include "schemas/field_view.h"
 #include "schemas/names.h"
-#include "schemas/place.h"
 
 namespace mindgate::schemas {
 namespace {

@@ -13,11 +13,11 @@ using json::Value;
 
 // The nearest map that holds the key wins. What only a runtime says is to be written on the
 // service's own map.
-Entry Nearest(const PodTemplateView& pod, Place PodTemplateView::* map,
-              std::span<const Place> inherited, std::string_view key) {
-  const Place& own = pod.*map;
+Entry Nearest(const PodTemplateView& pod, FieldView PodTemplateView::* map,
+              std::span<const FieldView> inherited, std::string_view key) {
+  const FieldView& own = pod.*map;
   if (const Value* value = own.Find(key)) return {value, &own.path, key};
-  for (const Place& place : inherited) {
+  for (const FieldView& place : inherited) {
     const Value* value = place.Find(key);
     if (value == nullptr) continue;
     const bool in_runtime = pod.runtime != nullptr && place.value == (pod.runtime->*map).value;

@@ -31,7 +31,7 @@ const json::Value* ControllerOf(const json::Value* metadata) {
   return nullptr;
 }
 
-std::optional<size_t> PlaceOfScalingGate(const json::Value* gates) {
+std::optional<size_t> IndexOfScalingGate(const json::Value* gates) {
   for (size_t i = 0; json::IsArray(gates) && i < gates->size(); ++i) {
     if (json::FindString((*gates)[i], "name") == kScalingGate) return i;
   }

@@ -50,7 +50,7 @@ std::optional<std::string_view> ConditionStatus(const T& object, std::string_vie
 
 // Where the gate of elastic scaling is in a pod's spec.schedulingGates; nothing: it has none, or
 // `gates` is null or not a list. The API server refuses a name that is there twice.
-std::optional<size_t> PlaceOfScalingGate(const json::Value* gates);
+std::optional<size_t> IndexOfScalingGate(const json::Value* gates);
 
 // The taint of a node that the watcher isolates, as kubectl writes it: kFaultyNode and its effect.
 inline constexpr std::string_view kFaultyTaint = "mindgate.io/faulty:NoSchedule";

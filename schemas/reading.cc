@@ -9,7 +9,7 @@
 
 namespace mindgate::schemas {
 
-void Reading::Fault(std::string_view path, std::string message, std::string hint) {
+void ReadContext::Fault(std::string_view path, std::string message, std::string hint) {
   if (faults_.size() == kMaxKept) {
     ++dropped_;
   } else {
@@ -17,31 +17,31 @@ void Reading::Fault(std::string_view path, std::string message, std::string hint
   }
 }
 
-void Reading::Warn(std::string_view path, std::string message, std::string hint) {
+void ReadContext::Warn(std::string_view path, std::string message, std::string hint) {
   if (warnings_.size() == kMaxKept) return;
   warnings_.push_back(Describe(path, "warning: " + std::move(message), std::move(hint)));
 }
 
-Reading::Found Reading::Describe(std::string_view path, std::string message,
-                                 std::string hint) const {
+ReadContext::LocatedIssue ReadContext::Describe(std::string_view path, std::string message,
+                                                std::string hint) const {
   return {std::string(path),
           {At(path), json::FieldPath(root_, path), std::move(message), std::move(hint)}};
 }
 
-json::Issues Reading::Faults() const {
-  json::Issues issues = ByPlace(faults_);
+json::Issues ReadContext::Faults() const {
+  json::Issues issues = ByPosition(faults_);
   issues.Drop(dropped_);
   return issues;
 }
 
-json::Issues Reading::ByPlace(std::vector<Found> found) {
-  std::stable_sort(found.begin(), found.end(), [](const Found& a, const Found& b) {
+json::Issues ReadContext::ByPosition(std::vector<LocatedIssue> found) {
+  std::stable_sort(found.begin(), found.end(), [](const LocatedIssue& a, const LocatedIssue& b) {
     const json::Position& left = a.issue.at;
     const json::Position& right = b.issue.at;
     return std::pair(left.line, left.column) < std::pair(right.line, right.column);
   });
   json::Issues issues;
-  for (Found& each : found) issues.Add(std::move(each.issue));
+  for (LocatedIssue& each : found) issues.Add(std::move(each.issue));
   return issues;
 }
 
@@ -162,7 +162,7 @@ class Finder {
     if (is_new) return;
     Blank(seen->second);
     seen->second = open;
-    found_.keys.push_back({PlaceOf(open), name});
+    found_.keys.push_back({PositionOf(open), name});
   }
 
   // False when the text is not JSON that is followed further.
@@ -200,7 +200,7 @@ class Finder {
     }
   }
 
-  json::Position PlaceOf(size_t at) const {
+  json::Position PositionOf(size_t at) const {
     return {line_, static_cast<int>(at - line_start_) + 1};
   }
 

@@ -15,15 +15,15 @@ namespace mindgate::schemas {
 
 // What is found while one document of a file is read: faults, and warnings about what is accepted
 // but should be written differently. Each has its place.
-class Reading {
+class ReadContext {
  public:
-  struct Found {
+  struct LocatedIssue {
     std::string path;  // RFC 6901 pointer; where a missing member belongs
     json::Issue issue;
   };
 
   // Both must outlive it.
-  Reading(const json::Json& root, const json::Positions& positions)
+  ReadContext(const json::Json& root, const json::Positions& positions)
       : root_(root), positions_(positions) {}
 
   void Fault(std::string_view path, std::string message, std::string hint = "");
@@ -40,21 +40,21 @@ class Reading {
   json::Position At(std::string_view path) const { return positions_.At(path); }
   size_t fault_count() const { return faults_.size() + dropped_; }
 
-  const std::vector<Found>& found_faults() const { return faults_; }  // in the order found
+  const std::vector<LocatedIssue>& found_faults() const { return faults_; }  // in the order found
   json::Issues Faults() const;
-  json::Issues Warnings() const { return ByPlace(warnings_); }
+  json::Issues Warnings() const { return ByPosition(warnings_); }
 
  private:
   // 20 times what is shown, so that the first faults of nearly every text are among them.
   static constexpr size_t kMaxKept = 20 * json::Issues::kMax;
 
-  Found Describe(std::string_view path, std::string message, std::string hint) const;
-  static json::Issues ByPlace(std::vector<Found> found);
+  LocatedIssue Describe(std::string_view path, std::string message, std::string hint) const;
+  static json::Issues ByPosition(std::vector<LocatedIssue> found);
 
   const json::Json& root_;
   const json::Positions& positions_;
-  std::vector<Found> faults_;
-  std::vector<Found> warnings_;
+  std::vector<LocatedIssue> faults_;
+  std::vector<LocatedIssue> warnings_;
   size_t dropped_ = 0;  // of the faults
   FindHome find_home_;
 };
@@ -63,7 +63,7 @@ class Reading {
 struct Field {
   const json::Json& value;
   std::string path;
-  Reading& reading;
+  ReadContext& reading;
 
   void Fault(std::string message, std::string hint = "") const {
     reading.Fault(path, std::move(message), std::move(hint));

@@ -8,8 +8,8 @@
 #include "base/text.h"
 #include "json/decode.h"
 #include "json/pointer.h"
+#include "schemas/field_view.h"
 #include "schemas/names.h"
-#include "schemas/place.h"
 #include "schemas/reading.h"
 
 namespace mindgate::schemas {
@@ -508,7 +508,7 @@ class ScalingRuleReader {
     reading_.refused.Drop(left_out(Gravity::kRefused));
     reading_.unworkable.Drop(left_out(Gravity::kUnworkable));
     reading_.doubtful.Drop(left_out(Gravity::kDoubtful));
-    const json::Positions places = json::Locate(text);
+    const json::Positions places = json::PositionsOf(text);
     std::vector<std::pair<json::Position, const Fault*>> placed;
     placed.reserve(faults_.size());
     for (const Fault& fault : faults_) placed.emplace_back(places.At(fault.path), &fault);

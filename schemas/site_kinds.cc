@@ -372,7 +372,7 @@ std::vector<SiteKind> ShippedKindsNamed(std::string_view name) {
   const auto documents = json::DecodeYaml(shipped->rows);
   if (!documents) throw std::logic_error("shipped kinds: " + documents.error().message);
   const json::YamlDocument& document = documents->front();
-  Reading reading(document.value, document.positions);
+  ReadContext reading(document.value, document.positions);
   std::vector<SiteKind> kinds;
   if (!Read(List(SiteKindTable()), {document.value, "", reading}, kinds)) {
     throw std::logic_error(json::Render(reading.Faults(), "shipped kinds", shipped->rows));

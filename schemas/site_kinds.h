@@ -142,7 +142,7 @@ class SiteKinds {
 const KindInfo* FindKind(std::string_view group, std::string_view kind, const SiteKinds& site);
 const KindInfo* FindKind(const json::Value& object, const SiteKinds& site);
 
-// Whether the controller of the owner's kind makes objects of `made`, which were then judged and
+// Whether the controller of the owner's kind makes objects of `made`, which were then evaluated and
 // injected with the owner. No other owner reference shows that.
 bool Makes(std::string_view owner_group, std::string_view owner_kind, const KindInfo& made,
            const SiteKinds& site);

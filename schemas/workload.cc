@@ -17,10 +17,10 @@ using json::Value;
 // The texts and rows of a view of four containers, about.
 constexpr size_t kFirstBlock = 2 * 1024;
 
-std::optional<std::string_view> Effective(std::string_view key, const Place& own,
-                                          std::span<const Place> inherited) {
+std::optional<std::string_view> Effective(std::string_view key, const FieldView& own,
+                                          std::span<const FieldView> inherited) {
   if (const Value* value = own.Find(key)) return json::AsString(value);
-  for (const Place& place : inherited) {
+  for (const FieldView& place : inherited) {
     if (const Value* value = place.Find(key)) return json::AsString(value);
   }
   return std::nullopt;
@@ -51,7 +51,7 @@ void ReadMetadata(const Value& object, views::Builder& builder) {
 void MarkUnwritable(WorkloadView& view) {
   std::set<std::string_view> wrong;
   for (const WrongType& type : view.wrong_types) wrong.insert(type.path);
-  const auto mark = [&wrong](Place& place) {
+  const auto mark = [&wrong](FieldView& place) {
     const std::string path = place.path;
     for (size_t end = 0; end != std::string::npos && !place.wrong_type;) {
       end = path.find('/', end + 1);
@@ -99,10 +99,10 @@ PodChips ChipsOf(const PodTemplateView& pod) {
 
 // Which of the two kinds of map a walk looks at.
 struct Maps {
-  Place WorkloadView::* object;
-  std::optional<Place> PodGroupView::* group;
-  Place PodTemplateView::* pod;
-  std::span<const Place> PodTemplateView::* inherited;
+  FieldView WorkloadView::* object;
+  std::optional<FieldView> PodGroupView::* group;
+  FieldView PodTemplateView::* pod;
+  std::span<const FieldView> PodTemplateView::* inherited;
 };
 
 constexpr Maps kLabelMaps = {&WorkloadView::labels, &PodGroupView::labels, &PodTemplateView::labels,
@@ -111,22 +111,22 @@ constexpr Maps kAnnotationMaps = {&WorkloadView::annotations, &PodGroupView::ann
                                   &PodTemplateView::annotations,
                                   &PodTemplateView::inherited_annotations};
 
-std::span<const Place* const> Reaching(const WorkloadView& view, const Maps& maps) {
+std::span<const FieldView* const> Reaching(const WorkloadView& view, const Maps& maps) {
   const size_t most = view.pod_groups.size() + view.templates.size() + 1;
-  const Place** const row = view.arena->Row<const Place*>(most);
+  const FieldView** const row = view.arena->Row<const FieldView*>(most);
   size_t count = 0;
   // Only neighbours can share a map: the leader and worker of one OME component.
-  const auto add = [&](const Place& place) {
+  const auto add = [&](const FieldView& place) {
     if (place.value == nullptr) return;
     if (count == 0 || row[count - 1]->value != place.value) row[count++] = &place;
   };
-  const Place* whole_object = nullptr;
+  const FieldView* whole_object = nullptr;
   for (const PodGroupView& group : view.pod_groups) {
     if (group.*maps.group) add(*(group.*maps.group));
   }
   for (const PodTemplateView& pod : view.templates) {
     add(pod.*maps.pod);
-    for (const Place& place : pod.*maps.inherited) {
+    for (const FieldView& place : pod.*maps.inherited) {
       if (place.value == (view.*maps.object).value) whole_object = &place;
     }
   }
@@ -140,9 +140,9 @@ void Summarize(WorkloadView& view) {
     pod.chips = ChipsOf(pod);
     view.npus = view.npus || pod.RequestsNpus();
   }
-  const auto add = [](const Place& own, std::span<const Place> inherited, KeyFilter& keys) {
+  const auto add = [](const FieldView& own, std::span<const FieldView> inherited, KeyFilter& keys) {
     keys.Add(own.keys);
-    for (const Place& place : inherited) keys.Add(place.keys);
+    for (const FieldView& place : inherited) keys.Add(place.keys);
   };
   for (const PodTemplateView& pod : view.templates) {
     add(pod.labels, pod.inherited_labels, view.label_keys);
@@ -236,9 +236,9 @@ LabelOccurrence LabelOccurrences::OfTemplate(size_t index) const {
   const PodTemplateView& pod = view_.templates[group_.templates[index]];
   const auto map =
       maps_ == Maps::kLabels ? &PodTemplateView::labels : &PodTemplateView::annotations;
-  const Place& own = pod.*map;
+  const FieldView& own = pod.*map;
   if (const Value* value = own.Find(key_)) return {&own, key_, value};
-  for (const Place& place :
+  for (const FieldView& place :
        maps_ == Maps::kLabels ? pod.inherited_labels : pod.inherited_annotations) {
     const Value* value = place.Find(key_);
     if (value == nullptr) continue;

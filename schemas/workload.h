@@ -12,9 +12,9 @@
 
 #include "json/arena.h"
 #include "json/value.h"
+#include "schemas/field_view.h"
 #include "schemas/kinds.h"
 #include "schemas/npu.h"
-#include "schemas/place.h"
 #include "schemas/pod_groups.h"
 #include "schemas/raw_objects.h"
 #include "schemas/scaling_rule.h"
@@ -58,7 +58,7 @@ struct ContainerView {
   std::string_view path;
   std::string_view name;  // empty when missing
   const json::Value* value = nullptr;
-  Place env;
+  FieldView env;
   // Its first entry named ASCEND_VISIBLE_DEVICES; null pointer when there is none.
   const json::Value* visible_devices = nullptr;
   bool env_has_both = false;  // an entry with value and valueFrom
@@ -101,14 +101,14 @@ struct PodTemplateView {
                           // "engine.leader"; "" when there is just one
   std::string_view path;  // of the template or fragment
   size_t part = 0;        // which of the roles, tasks or replica specs holds it
-  Place labels;           // OME leader and worker share their component's
-  Place annotations;
+  FieldView labels;       // OME leader and worker share their component's
+  FieldView annotations;
   // Maps whose entries also reach these pods, nearest first (OME: the runtime's component, then the
   // service's metadata).
-  std::span<const Place> inherited_labels;
-  std::span<const Place> inherited_annotations;
-  Place pod_spec;
-  Place node_selector;
+  std::span<const FieldView> inherited_labels;
+  std::span<const FieldView> inherited_annotations;
+  FieldView pod_spec;
+  FieldView node_selector;
   std::string_view scheduler;  // spec.schedulerName of the template itself; empty when missing
   // False for an OME component that only tunes a runtime (no runner, containers or scheduler of its
   // own): scheduler and env then belong to the runtime.
@@ -151,8 +151,8 @@ struct PodGroupView {
   std::string_view name;              // for people: "one PodSet of role prefill"
   std::span<const size_t> templates;  // indexes into WorkloadView::templates
   // AscendJob, vcjob, InstanceSet: the PodGroup copies the object's own metadata at creation.
-  std::optional<Place> labels;
-  std::optional<Place> annotations;
+  std::optional<FieldView> labels;
+  std::optional<FieldView> annotations;
   std::optional<int64_t> min_member;  // nothing when it depends on what the object does not show
   int64_t copies = 1;                 // of a kind of mindgate.yaml: such PodGroups of one object
   bool npus = false;                  // a template requests NPUs, its runtime's included
@@ -165,7 +165,7 @@ struct PodGroupView {
 
 // One place in a PodGroup that carries a label or annotation.
 struct LabelOccurrence {
-  const Place* map = nullptr;  // of the view, which outlives it
+  const FieldView* map = nullptr;  // of the view, which outlives it
   std::string_view key;
   const json::Value* value = nullptr;
   // It is in the runtime of an InferenceService, and the path is in that object.
@@ -230,14 +230,14 @@ struct WorkloadView {
   Framework framework = Framework::kPod;
   std::string_view name;  // may be empty (generateName)
   std::string_view ns;  // of the object; empty for cluster scope or when only the request knows it
-  Place labels;         // metadata.labels
-  Place annotations;    // metadata.annotations
+  FieldView labels;     // metadata.labels
+  FieldView annotations;                // metadata.annotations
   std::optional<OwnerView> controller;  // the owner reference with controller: true
   bool controller_injected = false;     // that owner's kind makes this one: Makes
   bool being_deleted = false;
   // The spec that lists roles, tasks or replica specs and has what they share: /spec, or the one
   // below the template of a set or CronJob. Other kinds have none.
-  Place spec;
+  FieldView spec;
   bool is_set = false;  // StormService, InferServiceSet: spec.replicas copies of what it describes
   std::span<const PartView> parts;  // roles, tasks
   std::vector<PodTemplateView> templates;
@@ -251,8 +251,8 @@ struct WorkloadView {
   bool npus = false;                            // a template requests NPUs
   // The label and annotation maps of this object that reach its pods or PodGroups, each once;
   // metadata that reaches neither is not among them.
-  std::span<const Place* const> reaching_labels;
-  std::span<const Place* const> reaching_annotations;
+  std::span<const FieldView* const> reaching_labels;
+  std::span<const FieldView* const> reaching_annotations;
   // Of all maps whose entries pods or PodGroups carry, a runtime's included.
   KeyFilter label_keys;
   KeyFilter annotation_keys;
@@ -281,7 +281,7 @@ struct WorkloadView {
 };
 
 struct ViewOptions {
-  bool read_texts = true;  // false, for those who judge nothing: no scaling rule, no rank table
+  bool read_texts = true;  // false, for those who evaluate nothing: no scaling rule, no rank table
   // Volcano's name beside its own: config.scheduler.
   std::string_view scheduler = "volcano";
   // Names of NPU resources of the site: config.npu_resources.
@@ -327,8 +327,8 @@ const ContainerView* RuntimeTwin(const PodTemplateView& pod, const ContainerView
 
 // Labels and annotations that stand side by side and reach neither pods nor a PodGroup.
 struct UnreadMetadata {
-  Place labels;
-  Place annotations;
+  FieldView labels;
+  FieldView annotations;
   // Of the one template that they are written for; nothing when they are for all of the object.
   std::optional<size_t> pod_template{};
 };

@@ -183,7 +183,7 @@ Json World::NewPodFor(const Place& place) const {
                              : NewPod(*gang.instance, *gang.service, place.number, gang.revision);
 }
 
-// A group of a LeaderWorkerSet is made again when all of it is gone.
+// A group of a LeaderWorkerSet is recreated when all of it is gone.
 bool World::MustWait(const Gang& gang) const {
   return IsGroupOfWorkers(gang) &&
          std::any_of(gang.places.begin(), gang.places.end(), [this](size_t place) {

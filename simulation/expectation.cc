@@ -295,8 +295,8 @@ std::optional<Time> AlwaysChecks::next() const {
   return begins_.empty() ? std::nullopt : std::optional(begins_.begin()->first);
 }
 
-void AlwaysChecks::Look(Time now, const std::function<bool(size_t)>& has_changed,
-                        const std::function<ServiceNow(size_t)>& now_of) {
+void AlwaysChecks::Check(Time now, const std::function<bool(size_t)>& has_changed,
+                         const std::function<ServiceNow(size_t)>& now_of) {
   for (; !begins_.empty() && begins_.begin()->first <= now; begins_.erase(begins_.begin())) {
     active_.insert(begins_.begin()->second);
   }

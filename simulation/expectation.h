@@ -69,8 +69,8 @@ class AlwaysChecks {
   std::optional<Time> next() const;
   // At the end of each moment. Both are asked for services by number; one that has not changed is
   // only checked when something about it begins.
-  void Look(Time now, const std::function<bool(size_t service)>& has_changed,
-            const std::function<ServiceNow(size_t service)>& now_of);
+  void Check(Time now, const std::function<bool(size_t service)>& has_changed,
+             const std::function<ServiceNow(size_t service)>& now_of);
   // Each part with the first time that it did not hold.
   const std::vector<CheckResult>& ResultsOf(const Always& always) const;
 

@@ -113,7 +113,7 @@ Type<JobSpec> JobTable() {
         NonEmptyText(), schemas::kRequired},
        {"namespace", "Its namespace.", &JobSpec::ns, NonEmptyText()},
        {"kind",
-        "Who owns its pods and makes them again. LeaderWorkerSet is one group, made again whole; "
+        "Who owns its pods and recreates them. LeaderWorkerSet is one group, recreated as a whole; "
         "PodSet is one with podGroupSize above 1; StormService one with podGroupSize 1.",
         &JobSpec::kind, Choice<OwnerKind>(OwnerWords())},
        {"pods", "How many pods.", &JobSpec::pods, Whole(1, kMaxJobPods)},

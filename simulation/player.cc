@@ -387,9 +387,9 @@ class Player {
                        " at this time it still grants, gives up or restarts");
       }
     }
-    services_.Look();
+    services_.Check();
     recorder_.FollowJobs(world_.SpansOfJobs());
-    always_.Look(
+    always_.Check(
         now(), [this](size_t service) { return services_.looked(service); },
         [this](size_t service) { return services_.NowOf(service); });
   }
@@ -401,7 +401,7 @@ class Player {
     const EventKind kind = record.what == "restarted"       ? EventKind::kRestarted
                            : record.what == "pods marked"   ? EventKind::kMarked
                            : record.what == "restart waits" ? EventKind::kWaits
-                           : record.what == "not restarted" ? EventKind::kLeftAlone
+                           : record.what == "not restarted" ? EventKind::kUntouched
                                                             : EventKind::kWouldRestart;
     if (world_.gangs()[*gang].job != nullptr) {
       jobs_.Note(*gang, record.what, record.reason);

@@ -45,7 +45,7 @@ enum class EventKind : uint8_t {
   kRestarted,
   kMarked,
   kWaits,
-  kLeftAlone,
+  kUntouched,
   kWouldRestart,
   kExpected,
   kNotMet,

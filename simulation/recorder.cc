@@ -185,7 +185,7 @@ void ServiceStates::NoteReason(const Gang& gang, const std::string& reason) {
   states_[gang.instance->service].history.reasons[gang.spec->name] = reason;
 }
 
-void ServiceStates::Look() {
+void ServiceStates::Check() {
   for (size_t i = 0; i < states_.size(); ++i) Report(i);
 }
 

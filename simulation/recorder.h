@@ -77,7 +77,7 @@ class ServiceStates {
   // Why the watcher last did something to an instance, or did not.
   void NoteReason(const Gang& instance, const std::string& reason);
   // At the end of each moment.
-  void Look();
+  void Check();
   // Whether it was checked in this moment, as something had changed.
   bool looked(size_t service) const { return states_[service].looked; }
   ServiceNow NowOf(size_t service) const;

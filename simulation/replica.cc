@@ -27,7 +27,7 @@ Replica::Replica(const ManualClock& clock, ApiServer& server, const ScenarioOpti
                        .reconcile =
                            [this](const ServiceKey& key, const Term& term) {
                              return leading_->scaling.Reconcile(
-                                 key, {services_.Look(key), unusable_}, term);
+                                 key, {services_.Find(key), unusable_}, term);
                            },
                        .forget = [this](const ServiceKey& key) { leading_->scaling.Forget(key); }}),
       rescheduling_(clock,
@@ -65,7 +65,7 @@ Replica::Leading::Leading(Replica& replica)
               .ns = kNamespace,
               .state = kState,
               .exists =
-                  [&replica](const JobKey& job) { return replica.jobs_.Look(job).has_value(); },
+                  [&replica](const JobKey& job) { return replica.jobs_.Find(job).has_value(); },
               .why_no_room =
                   [&replica](const watcher::rescheduling::Job& job,
                              const std::vector<size_t>& going, const faults::FaultsByNode& faults) {
@@ -262,7 +262,7 @@ watcher::rescheduling::FaultyNodes::Seen Replica::See(const std::string& node) c
 
 watcher::rescheduling::Reconciler::Inputs Replica::InputsOf(const JobKey& key) const {
   watcher::rescheduling::Reconciler::Inputs inputs{
-      .job = jobs_.Look(key), .faults = faults_.faults(), .not_ready = {}};
+      .job = jobs_.Find(key), .faults = faults_.faults(), .not_ready = {}};
   if (!inputs.job) return inputs;
   for (const watcher::rescheduling::Task& task : inputs.job->tasks) {
     const auto node = nodes_.find(task.node);

@@ -21,7 +21,7 @@ using std::chrono::seconds;
 // Finds what names refer to, and follows what is there at which time.
 class Resolver {
  public:
-  Resolver(WrittenScenario written, const json::Json& root, schemas::Reading& reading)
+  Resolver(WrittenScenario written, const json::Json& root, schemas::ReadContext& reading)
       : written_(std::move(written)),
         scenario_(std::move(written_.scenario)),
         root_(root),
@@ -549,7 +549,7 @@ class Resolver {
   WrittenScenario written_;
   Scenario scenario_;
   const json::Json& root_;
-  schemas::Reading& reading_;
+  schemas::ReadContext& reading_;
   std::map<std::string, size_t, std::less<>> nodes_;
   std::map<std::string, size_t, std::less<>> services_;
   std::map<std::string, size_t, std::less<>> jobs_;
@@ -581,7 +581,7 @@ ScenarioReading ReadScenarios(std::string_view text) {
     return reading;
   }
   for (const json::YamlDocument& document : *documents) {
-    schemas::Reading found(document.value, document.positions);
+    schemas::ReadContext found(document.value, document.positions);
     WrittenScenario written;
     if (schemas::ReadDocument(ScenarioTable(), document.value, found, written)) {
       reading.scenarios.push_back(Resolver(std::move(written), document.value, found).Resolve());

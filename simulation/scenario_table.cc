@@ -336,7 +336,7 @@ Type<WrittenOptions> SetOptionsTable() {
             if (!schemas::Read(table, field, checked)) return;
             out.change = [table, &value = field.value](ScenarioOptions& options) {
               const json::Positions nowhere;
-              schemas::Reading known(value, nowhere);
+              schemas::ReadContext known(value, nowhere);
               table.read({value, "", known}, options);
             };
           }};

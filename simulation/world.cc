@@ -43,7 +43,7 @@ World::World(const Scenario& scenario, const ScenarioOptions& options, const Man
       replica_(replica),
       happened_(std::move(happened)),
       cluster_(scenario.nodes),
-      there_(scenario.nodes.size(), true),
+      node_exists_(scenario.nodes.size(), true),
       on_node_(scenario.nodes.size()) {
   server_.Listen([this](ApiServer::Change change, const ApiServer::PodName& name,
                         const Json& object) { PodChanged(change, name, object); });
@@ -164,7 +164,7 @@ seconds World::TerminationOf(const Gang& gang) const {
 
 // With the taints that it has.
 void World::PutNode(size_t node) {
-  if (!scenario_.has_faults || !there_[node]) return;
+  if (!scenario_.has_faults || !node_exists_[node]) return;
   const std::string& name = scenario_.nodes[node].name;
   Json object = server_.FindObject(NodePath(name));
   if (object.is_null()) object = {{"spec", Json::object()}};
@@ -177,7 +177,7 @@ void World::PutNode(size_t node) {
 // rescheduling.
 void World::NodeChanged(size_t node) {
   const bool counts = scenario_.has_faults;
-  replica_.NodeChanged(scenario_.nodes[node].name, {.exists = there_[node] || !counts,
+  replica_.NodeChanged(scenario_.nodes[node].name, {.exists = node_exists_[node] || !counts,
                                                     .ready = !IsUnavailable(node) || !counts,
                                                     .usable = cluster_.IsUsable(node),
                                                     .npus = scenario_.nodes[node].npus});
@@ -198,8 +198,8 @@ void World::RepairNode(size_t node) {
 }
 
 void World::SetReady(size_t node, bool ready) {
-  there_[node] = there_[node] || ready;
-  cluster_.SetReady(node, there_[node] && ready);
+  node_exists_[node] = node_exists_[node] || ready;
+  cluster_.SetReady(node, node_exists_[node] && ready);
   PutNode(node);
   const std::set<size_t> places = on_node_[node];
   for (const size_t number : places) {
@@ -217,7 +217,7 @@ void World::SetCordoned(size_t node, bool cordoned) {
 }
 
 void World::RemoveNode(size_t node) {
-  there_[node] = false;
+  node_exists_[node] = false;
   cluster_.SetReady(node, false);
   cluster_.SetIsolated(node, false);
   server_.RemoveObject(NodePath(scenario_.nodes[node].name));

@@ -210,7 +210,7 @@ class World {
   const Happened happened_;
   Cluster cluster_;
   std::map<std::string, size_t> node_of_path_;
-  std::vector<bool> there_;                // Nodes
+  std::vector<bool> node_exists_;          // Nodes
   std::vector<std::set<size_t>> on_node_;  // places of pods
   std::vector<Gang> gangs_;
   std::vector<size_t> grouped_;  // gangs with PodGroups

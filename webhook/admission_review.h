@@ -80,8 +80,8 @@ class DecoderPool {
   std::vector<std::unique_ptr<json::Decoder>> idle_ GUARDED_BY(mutex_);
 };
 
-// Which webhook was called. A mutating one only mutates and a validating one only judges: the API
-// server refuses a patch from the latter, and shows the object after all mutation to it. One of
+// Which webhook was called. A mutating one only mutates and a validating one only evaluates: the
+// API server refuses a patch from the latter, and shows the object after all mutation to it. One of
 // probes denies whatever it is asked, which shows that it answers (watcher/fail_closed).
 enum class Hook { kMutate, kValidate, kProbe };
 inline constexpr std::array<std::string_view, 3> kHookPaths = {"/mutate", "/validate", "/probe"};

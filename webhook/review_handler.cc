@@ -137,7 +137,7 @@ http::Response ReviewHandler::Handle(Hook hook, const http::Request& request) {
 
   admission::Options options;
   options.mutate = hook == Hook::kMutate;
-  options.judge = hook == Hook::kValidate;
+  options.evaluate = hook == Hook::kValidate;
   options.apply = false;
   const admission::Verdict verdict = options_.decide(review->request, *config, options);
   const auto decided = clock.Now();

@@ -20,10 +20,10 @@
 
 namespace mindgate::webhook {
 
-Place PlaceOf(size_t body_bytes, const http::Arrival& arrival, size_t max_inline_bytes) {
+Executor ExecutorOf(size_t body_bytes, const http::Arrival& arrival, size_t max_inline_bytes) {
   const bool small = body_bytes <= max_inline_bytes && max_inline_bytes > 0;
   const bool turn_is_over = arrival.others_wait && arrival.busy >= kMaxTurn;
-  return small && !turn_is_over ? Place::kLoop : Place::kPool;
+  return small && !turn_is_over ? Executor::kLoop : Executor::kPool;
 }
 
 WorkPool::WorkPool(size_t threads, size_t capacity, std::function<void(Job)> work)
@@ -312,7 +312,7 @@ class Server::Impl {
     auto deadline = arrival.deadline;
     const auto timeout = TimeoutOf(request.query());
     if (timeout.count() > 0) deadline = std::min(deadline, arrival.at + timeout);
-    if (PlaceOf(request.body.size(), arrival, options_.max_inline_bytes) == Place::kLoop) {
+    if (ExecutorOf(request.body.size(), arrival, options_.max_inline_bytes) == Executor::kLoop) {
       return Decide(request, arrival.at, deadline);
     }
     if (pool_->TryPush({std::move(request), arrival.at, deadline, std::move(responder)})) {

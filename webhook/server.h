@@ -38,7 +38,7 @@ inline constexpr size_t kMaxInlineBytes = 32 * 1024;
 // take.
 inline constexpr std::chrono::milliseconds kMaxTurn{1};
 
-enum class Place {
+enum class Executor {
   kLoop,  // where the request was read: no other thread is woken
   kPool,
 };
@@ -46,7 +46,7 @@ enum class Place {
 // Where a review is decided. In the loop if its body is small, for handing it to another thread and
 // the answer back takes more CPU than the decision; but nobody waits in a loop for longer than
 // kMaxTurn and one decision.
-Place PlaceOf(size_t body_bytes, const http::Arrival& arrival, size_t max_inline_bytes);
+Executor ExecutorOf(size_t body_bytes, const http::Arrival& arrival, size_t max_inline_bytes);
 
 struct ServerOptions {
   std::string listen = ":9443";

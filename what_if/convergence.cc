@@ -53,7 +53,7 @@ std::set<std::string, std::less<>> UnusableNodes(const Inventory& inventory,
 }
 
 // An instance that found no room although others were given up for it.
-using InVain = std::set<std::pair<watcher::scaling::ServiceKey, std::string>>;
+using Futile = std::set<std::pair<watcher::scaling::ServiceKey, std::string>>;
 
 class Convergence {
  public:
@@ -102,7 +102,7 @@ class Convergence {
 
   // Adds the jobs that lost only their faulty pods and do not run again. A pod behind a gate is
   // waited for.
-  bool Widen(const std::set<GroupName>& may_widen, std::set<GroupName>& widened) const {
+  bool Escalate(const std::set<GroupName>& may_widen, std::set<GroupName>& widened) const {
     bool any = false;
     for (const size_t number : part_.instances) {
       const Instance& instance = initial_.instances[number];
@@ -114,22 +114,22 @@ class Convergence {
 
   // Adds the pods of the instances that elastic scaling gives up now, once for each instance that
   // finds no room.
-  bool GiveUp(Situation& situation, InVain& in_vain) const {
+  bool GiveUp(Situation& situation, Futile& futile) const {
     schemas::ElasticScaling options = options_;
     options.rebalance = schemas::EnforcementMode::kEnforce;
     options.rebalance_after = initial_.snapshot.watcher.rebalance_after;
     const auto unusable = UnusableNodes(inventory_, situation);
     bool any = false;
     for (const watcher::scaling::ServiceKey& key : services_.services()) {
-      const auto view = services_.Look(key);
+      const auto view = services_.Find(key);
       watcher::scaling::Service service = ServiceOf(view);
       service.unusable_nodes = unusable;
       for (const watcher::scaling::Instance& instance : service.instances) {
-        if (in_vain.contains({key, instance.name})) service.in_vain = instance;
+        if (futile.contains({key, instance.name})) service.futile = instance;
       }
       const auto decision = Decide(service, options, now_ + options.rebalance_after);
       if (decision.beneficiary.empty()) continue;
-      in_vain.emplace(key, decision.beneficiary);
+      futile.emplace(key, decision.beneficiary);
       for (const watcher::scaling::Outcome& outcome : decision.outcomes) {
         if (outcome.verdict != watcher::scaling::Verdict::kGiveUp) continue;
         for (const watcher::scaling::PodPtr& pod : view.pods) {
@@ -148,7 +148,7 @@ class Convergence {
     std::map<std::pair<watcher::scaling::ServiceKey, std::string>, std::string>
         reasons;  // by instance
     for (const watcher::scaling::ServiceKey& key : services_.services()) {
-      const auto view = services_.Look(key);
+      const auto view = services_.Find(key);
       SettledService& service = settled.services[key];
       service.shapes = view.rule.rule ? view.rule.rule->tiers.size() : 0;
       service.decision = DecideAbout(view);
@@ -249,7 +249,7 @@ class Convergence {
   bool GrantAndWithdraw() {
     bool any = false;
     for (const watcher::scaling::ServiceKey& key : services_.services()) {
-      const auto view = services_.Look(key);
+      const auto view = services_.Find(key);
       std::set<std::string> granted;
       std::set<std::string> withdrawn;
       for (const watcher::scaling::Outcome& outcome : DecideAbout(view).outcomes) {
@@ -464,7 +464,7 @@ Settled SettlePart(const InitialState& initial, const Part& part, Situation situ
                    const std::function<void()>& decided) {
   const WatcherSettings& watcher = initial.snapshot.watcher;
   situation.rebalance_after = watcher.rebalance_after;
-  InVain in_vain;
+  Futile futile;
   for (int round = 1;; ++round) {
     const std::set<GroupName> may_widen = board.Decide(situation, pods, nodes);
     decided();
@@ -472,8 +472,8 @@ Settled SettlePart(const InitialState& initial, const Part& part, Situation situ
     convergence.Run();
     if (round < kMaxRounds) {
       // The plugin waits for seconds before it takes more of a job, elastic scaling for a minute.
-      if (convergence.Widen(may_widen, situation.widened)) continue;
-      if (watcher.rebalances && convergence.GiveUp(situation, in_vain)) continue;
+      if (convergence.Escalate(may_widen, situation.widened)) continue;
+      if (watcher.rebalances && convergence.GiveUp(situation, futile)) continue;
     }
     Settled settled = convergence.Result(situation.explains);
     settled.others = board.others();

@@ -47,7 +47,7 @@ struct Settled {
 
 // Lets the hypothesis happen: what is faulty goes as MindCluster's plugin decides
 // (watcher/rescheduling), what is drained is evicted, groups of a LeaderWorkerSet are recreated;
-// what was made again is placed in Volcano's order, by priority and then by age; instances under a
+// what was recreated is placed in Volcano's order, by priority and then by age; instances under a
 // scaling rule wait behind the gate until the rule wants them (watcher/scaling). It ends when
 // nothing moves any more, also after `start_deadline`: what has no room no longer holds its
 // siblings back then. Pods that have a node and start are taken to run.

@@ -364,7 +364,7 @@ class Losing {
       for (const size_t task : response.tasks) {
         if (places[task]) Go(*places[task], action, why, job.due);
       }
-      Widen(job, action, places);
+      Escalate(job, action, places);
     };
     switch (response.step) {
       case watcher::rescheduling::Step::kDelete:
@@ -387,8 +387,8 @@ class Losing {
 
   // mind-cluster: component/ascend-for-volcano/internal/rescheduling, the upgrade of pod-level
   // rescheduling after so many sessions; the watcher does likewise, after a time.
-  void Widen(const SurveyedJob& job, Action action,
-             const std::vector<std::optional<size_t>>& places) {
+  void Escalate(const SurveyedJob& job, Action action,
+                const std::vector<std::optional<size_t>>& places) {
     if (!job.policy.begins_with_faulty_pods()) return;
     const auto widest = ScopeOf(job.tasks, job.types, job.policy, job.policy.widest());
     if (widest.size() <= job.response.tasks.size()) return;

@@ -22,7 +22,7 @@ using faults::NodeStatus;
 // A message names no more nodes or chips than these.
 constexpr size_t kMaxNamed = 5;
 
-std::string Few(const std::vector<std::string>& names) { return JoinFirst(names, kMaxNamed); }
+std::string FirstFew(const std::vector<std::string>& names) { return JoinFirst(names, kMaxNamed); }
 
 class Reader {
  public:
@@ -63,7 +63,7 @@ class Reader {
     Complain(where + ": the cluster has no node " + Quote(name),
              near            ? "did you mean " + Quote(*near) + "?"
              : names.empty() ? "the cluster has no nodes at all"
-                             : "its nodes are " + Few(names));
+                             : "its nodes are " + FirstFew(names));
     return nullptr;
   }
 
@@ -368,8 +368,8 @@ std::vector<std::string> Sentences(const Hypothesis& hypothesis) {
   for (const Drain& drain : hypothesis.drains) {
     sentences.push_back(
         drain.selector.empty()
-            ? Few(drain.nodes) + (drain.nodes.size() == 1 ? " is" : " are") + " drained"
-            : "the nodes with " + drain.selector + " are drained: " + Few(drain.nodes));
+            ? FirstFew(drain.nodes) + (drain.nodes.size() == 1 ? " is" : " are") + " drained"
+            : "the nodes with " + drain.selector + " are drained: " + FirstFew(drain.nodes));
   }
   return sentences;
 }

@@ -19,11 +19,11 @@ const NodeFaults* FaultsOf(const SurveyedFaults& faults, const std::string& node
 }
 
 // Empty: it takes new pods.
-std::string_view WhyClosed(const Node& node, const Scheduler::Floor& floor) {
+std::string_view WhyClosed(const Node& node, const Scheduler::ClusterState& state) {
   if (node.closed) return "cordoned";
-  if (floor.drained.contains(node.name)) return "drained";
-  if (floor.faults.not_ready.contains(node.name)) return "not Ready";
-  const NodeFaults* faulty = FaultsOf(floor.faults, node.name);
+  if (state.drained.contains(node.name)) return "drained";
+  if (state.faults.not_ready.contains(node.name)) return "not Ready";
+  const NodeFaults* faulty = FaultsOf(state.faults, node.name);
   if (faulty == nullptr) return "";
   const NodeStatus status = std::max(faulty->machine.status, faulty->switches.status);
   return status < NodeStatus::kPreSeparate ? "" : "faulty";
@@ -56,11 +56,11 @@ struct Use {
   std::map<std::string, int64_t> unnamed{};  // chips of pods that do not say which they use
 };
 
-Use UseOf(size_t node, const Scheduler::Floor& floor) {
+Use UseOf(size_t node, const Scheduler::ClusterState& state) {
   Use use;
-  for (const size_t i : floor.inventory.pods_on[node]) {
-    const Pod& pod = floor.inventory.pods[i];
-    if (!floor.stays[i] || pod.npus == 0) continue;
+  for (const size_t i : state.inventory.pods_on[node]) {
+    const Pod& pod = state.inventory.pods[i];
+    if (!state.keeps_node[i] || pod.npus == 0) continue;
     use.asked[pod.resource] += pod.npus;
     use.chips[pod.resource].insert(pod.chips.begin(), pod.chips.end());
     if (pod.chips.empty()) use.unnamed[pod.resource] += pod.npus;
@@ -80,8 +80,8 @@ constexpr size_t kMaxRemembered = 64;
 
 }  // namespace
 
-Scheduler::Scheduler(const Floor& floor)
-    : inventory_(floor.inventory),
+Scheduler::Scheduler(const ClusterState& state)
+    : inventory_(state.inventory),
       closed_(inventory_.nodes.size()),
       free_(inventory_.nodes.size()) {
   std::set<std::string> resources;
@@ -93,20 +93,20 @@ Scheduler::Scheduler(const Floor& floor)
     if (!node.taints.empty()) tainted_.push_back(i);
   }
   for (const std::string& resource : resources) clusters_.try_emplace(resource, specs);
-  for (size_t i = 0; i < inventory_.nodes.size(); ++i) Renew(i, floor);
+  for (size_t i = 0; i < inventory_.nodes.size(); ++i) Renew(i, state);
 }
 
-void Scheduler::Renew(size_t i, const Floor& floor) {
+void Scheduler::Renew(size_t i, const ClusterState& state) {
   const Node& node = inventory_.nodes[i];
-  const NodeFaults* faulty = FaultsOf(floor.faults, node.name);
-  const NodeFaults* before = FaultsOf(floor.reported, node.name);
-  closed_[i] = WhyClosed(node, floor);
+  const NodeFaults* faulty = FaultsOf(state.faults, node.name);
+  const NodeFaults* before = FaultsOf(state.reported, node.name);
+  closed_[i] = WhyClosed(node, state);
   if (IsSubHealthyNode(faulty)) {
     sub_healthy_.insert(i);
   } else {
     sub_healthy_.erase(i);
   }
-  Use use = UseOf(i, floor);
+  Use use = UseOf(i, state);
   free_[i].clear();
   for (const std::string& resource : ResourcesOf(node)) {
     std::set<std::string>& free = free_[i][resource];
@@ -305,9 +305,9 @@ void Scheduler::Explain(const Pod& pod, bool refuses_sub_healthy, Shortage& shor
 namespace {
 
 std::vector<bool> AllThatHaveANode(const Inventory& inventory) {
-  std::vector<bool> stays;
-  for (const Pod& pod : inventory.pods) stays.push_back(pod.on.has_value());
-  return stays;
+  std::vector<bool> keeps_node;
+  for (const Pod& pod : inventory.pods) keeps_node.push_back(pod.on.has_value());
+  return keeps_node;
 }
 
 size_t CountOthers(const std::vector<PodLoss>& losses, std::span<const size_t> pods) {
@@ -353,9 +353,9 @@ void Board::RenewNodes(const Situation& situation, std::span<const size_t> pods,
   renewed_.clear();
   renewed_.insert(nodes.begin(), nodes.end());
   for (const size_t pod : pods) {
-    const bool stays = KeepsItsPlace(losses_[pod].loss);
-    if (stays == stays_[pod]) continue;
-    stays_[pod] = stays;
+    const bool keeps_node = KeepsItsPlace(losses_[pod].loss);
+    if (keeps_node == stays_[pod]) continue;
+    stays_[pod] = keeps_node;
     if (initial_.inventory.pods[pod].on) renewed_.insert(*initial_.inventory.pods[pod].on);
   }
   for (const size_t node : renewed_) {

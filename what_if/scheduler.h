@@ -25,19 +25,19 @@ namespace mindgate::what_if {
 // chips are not considered.
 class Scheduler {
  public:
-  struct Floor {
+  struct ClusterState {
     const Inventory& inventory;
     const SurveyedFaults& faults;    // as they are supposed to be
     const SurveyedFaults& reported;  // as the kubelets know them
     const std::set<std::string, std::less<>>& drained;
-    const std::vector<bool>& stays;  // by pod: it keeps its chips
+    const std::vector<bool>& keeps_node;  // by pod: it keeps its chips
   };
-  // `floor` is read only in calls that take it, but for the inventory, which must outlive the
+  // `state` is read only in calls that take it, but for the inventory, which must outlive the
   // scheduler.
-  explicit Scheduler(const Floor& floor);
+  explicit Scheduler(const ClusterState& state);
 
-  // Reads a node again, when what `floor` says of it has changed and nothing is placed.
-  void Renew(size_t node, const Floor& floor);
+  // Reads a node again, when what `state` says of it has changed and nothing is placed.
+  void Renew(size_t node, const ClusterState& state);
   // Takes away all that was placed.
   void Clear();
 
@@ -112,7 +112,7 @@ class Board {
                std::span<const size_t> nodes);
 
  private:
-  // Reads the nodes again, and those on which one of the pods stays no longer, or again.
+  // Reads the nodes again, and those on which one of the pods keeps_node no longer, or again.
   void RenewNodes(const Situation& situation, std::span<const size_t> pods,
                   std::span<const size_t> nodes);
 

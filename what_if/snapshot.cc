@@ -58,7 +58,7 @@ class Faults {
   explicit Faults(std::string_view text) : text_(text) {}
 
   void Add(const std::string& pointer, std::string field, std::string message, std::string hint) {
-    if (positions_.empty()) positions_ = json::Locate(text_);
+    if (positions_.empty()) positions_ = json::PositionsOf(text_);
     issues_.Add({positions_.At(pointer), std::move(field), std::move(message), std::move(hint)});
   }
   bool full() const { return issues_.items().size() == json::Issues::kMax; }
@@ -212,7 +212,7 @@ using schemas::PodGroupView;
 using schemas::PodTemplateView;
 using schemas::WorkloadView;
 
-void AddEntries(const schemas::Place& map, Json& to) {
+void AddEntries(const schemas::FieldView& map, Json& to) {
   if (!json::IsObject(map.value)) return;
   for (const auto& [key, value] : map.value->members()) {
     const auto text = json::AsString(&value);
@@ -379,8 +379,8 @@ class Planner {
     Json annotations = Json::object();
     AddEntries(pod.labels, labels);
     AddEntries(pod.annotations, annotations);
-    for (const schemas::Place& map : pod.inherited_labels) AddEntries(map, labels);
-    for (const schemas::Place& map : pod.inherited_annotations) AddEntries(map, annotations);
+    for (const schemas::FieldView& map : pod.inherited_labels) AddEntries(map, labels);
+    for (const schemas::FieldView& map : pod.inherited_annotations) AddEntries(map, annotations);
     if (group != nullptr && pod.Label(schemas::kScalingRule) == std::nullopt && group->labels) {
       // AscendJobs have these labels on the job, and their operator holds the pods back.
       AddEntries(*group->labels, labels);

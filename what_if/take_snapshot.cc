@@ -407,7 +407,7 @@ class Taking {
     return TooLarge();
   }
 
-  // Who may not read some of them can still judge the others.
+  // Who may not read some of them can still evaluate the others.
   kube::Answer<void> ReadWorkloads() {
     for (const kube::Resource& resource : options_.workloads) {
       const auto read = ListWith(

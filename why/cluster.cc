@@ -92,10 +92,10 @@ class Places {
 
  private:
   static std::vector<bool> StaysOf(const Inventory& inventory) {
-    std::vector<bool> stays;
+    std::vector<bool> keeps_node;
     for (const what_if::Pod& pod : inventory.pods)
-      stays.push_back(pod.on.has_value() && !pod.failed);
-    return stays;
+      keeps_node.push_back(pod.on.has_value() && !pod.failed);
+    return keeps_node;
   }
 
   PlacementFacts PlacementOf(const std::vector<size_t>& pods) {

@@ -212,7 +212,7 @@ void AddDecision(const ScalingView& view, const ServiceKey& key, const RuleState
     if (group->service == key) index.Changed(nullptr, group);
   }
   index.RuleChanged(key.ns, key.rule, std::make_shared<const RuleState>(state));
-  const auto service_view = index.Look(key);
+  const auto service_view = index.Find(key);
   const auto* rule = state.rule ? &*state.rule : nullptr;
   watcher::scaling::Service service{state.rule, state.why_not, {}};
   std::map<std::string, HeldFacts> held;  // by instance

@@ -15,16 +15,16 @@
 
 namespace mindgate::exported {
 
-// Where and of whom an exported policy judges: what the webhook is sent, and what modes and
+// What an exported policy evaluates, and from whom: what the webhook is sent, and what modes and
 // exceptions of the configuration leave of it.
 
 // What a cluster adds to its mindgate.yaml.
 struct ExportOptions {
-  // Objects that these make of admitted ones are not judged: the users, and the ServiceAccounts of
-  // the namespaces. Whoever else names an owner is judged.
+  // Objects that these make of admitted ones are not evaluated: the users, and the ServiceAccounts
+  // of the namespaces. Whoever else names an owner is evaluated.
   std::vector<std::string> controller_namespaces = {};
   std::vector<std::string> controller_users = {};
-  std::vector<std::string> excluded_namespaces = {};  // never judged
+  std::vector<std::string> excluded_namespaces = {};  // never evaluated
   nlohmann::ordered_json namespace_selector = {};     // null: all the other namespaces
   Time now{};  // exceptions that expire before it have no effect
 };
@@ -47,7 +47,7 @@ schemas::Mode ModeOutside(const policies::Rule& rule, const schemas::Config& con
 // does not name.
 std::vector<Scope> ScopesOf(const policies::Rule& rule, const schemas::Config& config);
 
-// Objects that are judged in the scope, of the kinds: what the webhook is not sent, or mindgate
+// Objects that are evaluated in the scope, of the kinds: what the webhook is not sent, or mindgate
 // leaves alone, is not.
 std::vector<Condition> ConditionsOf(const policies::Rule& rule, schemas::KindSet kinds,
                                     const Scope& scope, const schemas::Config& config,

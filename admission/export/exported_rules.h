@@ -10,7 +10,7 @@ namespace mindgate::exported {
 
 // The rules that CEL can express, a row each. A row has what the rule finds in an object, as an
 // expression over the variables of admission/export/scope.cc. Whoever changes a rule in policies/
-// changes its row: the tables of cases of the rule are judged by both (tests/support/rules.h).
+// changes its row: the tables of cases of the rule are evaluated by both (tests/support/rules.h).
 
 // What the expression gives. A place is a text that names what is at fault and where, so that an
 // update which leaves it alone is known by it.

@@ -97,9 +97,9 @@ class Injector {
     AddFaultLabels();
     std::string reader;
     for (const Variable& each : own_) reader += ' ' + each.expression;
-    made_.variables = VariablesFor(reader, place_.kinds, config_, false);
-    made_.variables.insert(made_.variables.end(), own_.begin(), own_.end());
-    return std::move(made_);
+    injections_.variables = VariablesFor(reader, place_.kinds, config_, false);
+    injections_.variables.insert(injections_.variables.end(), own_.begin(), own_.end());
+    return std::move(injections_);
   }
 
  private:
@@ -113,7 +113,7 @@ class Injector {
                std::string_view key, const std::string& expression) {
     // dyn: a map has values of one type.
     Add(variable, "dyn(" + expression + ")");
-    made_.texts.push_back({mutator, std::string(variable), where, key});
+    injections_.texts.push_back({mutator, std::string(variable), where, key});
   }
 
   // Whether `t` is the template of this place.
@@ -142,7 +142,7 @@ class Injector {
       for (const auto& [variable, key] : kCopied) keys.push_back(key);
       Add("taskLabels", copies + " ? variables.labels.transformMap(k, v, k in " + ListOf(keys) +
                             " && !(k in variables.templates[0].labels[0]), v) : {}");
-      made_.task_labels = true;
+      injections_.task_labels = true;
       return;
     }
     for (const auto& [variable, key] : kCopied) {
@@ -215,7 +215,7 @@ class Injector {
           "variables.limitedOnly.map(w, {'path': dyn(w[0]), 'name': dyn(w[1]), 'bare': dyn(w[2] == "
           "'bare'), 'key': dyn(w[3]), 'value': dyn(" +
               limits + "[w[3]])})");
-      made_.task_requests = true;
+      injections_.task_requests = true;
       return;
     }
     const auto of = [&](std::string_view list) {
@@ -226,7 +226,7 @@ class Injector {
     };
     Add("requests", of("containers"));
     Add("initRequests", of("initContainers"));
-    made_.requests = true;
+    injections_.requests = true;
   }
 
   void AddDevices() {
@@ -248,7 +248,7 @@ class Injector {
         ")";
     const std::string first = "size(c.?env.orValue([])) == 0";
     const std::string placed = "t.volcano && !t.foreign && !" + softly("t.labels[0]");
-    made_.devices = true;
+    injections_.devices = true;
     if (place_.tasks) {
       Add("devices",
           "variables.shared ? [] : " +
@@ -431,7 +431,7 @@ class Injector {
   const bool gang_;  // several templates share a PodGroup
   const std::string template_;
   std::vector<Variable> own_;
-  Injections made_;
+  Injections injections_;
 };
 
 constexpr KindSet HeldBy(std::string_view holder) {

@@ -23,7 +23,7 @@ using schemas::KindSet;
 using schemas::Mode;
 
 // What a policy does with what it finds.
-enum class Judged {
+enum class Evaluated {
   kAll,       // everything is reported
   kNew,       // what an update leaves as it was is not
   kExisting,  // nothing else is
@@ -50,7 +50,7 @@ std::string FoundOf(const ExportedRule& row) {
 }
 
 // True where the object is admitted.
-std::string Validation(Shape shape, Judged judged) {
+std::string Validation(Shape shape, Evaluated evaluated) {
   const bool nested = shape == Shape::kNested;
   const std::string found = "variables.found";
   const std::string was =
@@ -59,21 +59,21 @@ std::string Validation(Shape shape, Judged judged) {
     return nested ? found + ".all(places, places.all(place, " + condition + "))"
                   : found + ".all(place, " + condition + ")";
   };
-  switch (judged) {
-    case Judged::kNew:
+  switch (evaluated) {
+    case Evaluated::kNew:
       return all(was);
-    case Judged::kExisting:
+    case Evaluated::kExisting:
       return all("!(" + was + ")");
-    case Judged::kAll:
+    case Evaluated::kAll:
       break;
   }
   return nested ? found + ".all(places, size(places) == 0)" : "size(" + found + ") == 0";
 }
 
 ordered_json VariablesOf(const ExportedRule& row, KindSet kinds, const Config& config,
-                         Judged judged) {
+                         Evaluated evaluated) {
   const std::string found = FoundOf(row);
-  const bool old = judged != Judged::kAll;
+  const bool old = evaluated != Evaluated::kAll;
   std::vector<Variable> all = VariablesFor(found, kinds, config, old);
   all.push_back({"found", found});
   if (old) {
@@ -94,11 +94,11 @@ ordered_json Metadata(const std::string& name, const Rule& rule) {
 }
 
 ordered_json PolicyOf(const std::string& name, const Rule& rule, const ExportedRule& row,
-                      const Scope& scope, Judged judged, const Config& config,
+                      const Scope& scope, Evaluated evaluated, const Config& config,
                       const ExportOptions& options) {
   const KindSet kinds = rule.kinds - row.without;
   auto conditions = ConditionsOf(rule, kinds, scope, config, options);
-  if (judged == Judged::kExisting) {
+  if (evaluated == Evaluated::kExisting) {
     conditions.push_back({"update", "request.operation == 'UPDATE'"});
   }
   ordered_json constraints = {{"matchPolicy", "Equivalent"},
@@ -106,18 +106,19 @@ ordered_json PolicyOf(const std::string& name, const Rule& rule, const ExportedR
   ordered_json selector = NamespaceSelector({}, options);
   if (!selector.is_null()) constraints["namespaceSelector"] = std::move(selector);
   std::string message = std::string(rule.id) + ": " + std::string(rule.summary);
-  message += judged == Judged::kExisting ? " It was so before this change. " : " ";
+  message += evaluated == Evaluated::kExisting ? " It was so before this change. " : " ";
   message += rule.fix;
-  return {{"apiVersion", kPolicyVersion},
-          {"kind", "ValidatingAdmissionPolicy"},
-          {"metadata", Metadata(name, rule)},
-          {"spec",
-           {{"failurePolicy", "Fail"},
-            {"matchConstraints", std::move(constraints)},
-            {"matchConditions", MatchConditions(conditions)},
-            {"variables", VariablesOf(row, kinds, config, judged)},
-            {"validations",
-             {{{"expression", Validation(row.shape, judged)}, {"message", std::move(message)}}}}}}};
+  return {
+      {"apiVersion", kPolicyVersion},
+      {"kind", "ValidatingAdmissionPolicy"},
+      {"metadata", Metadata(name, rule)},
+      {"spec",
+       {{"failurePolicy", "Fail"},
+        {"matchConstraints", std::move(constraints)},
+        {"matchConditions", MatchConditions(conditions)},
+        {"variables", VariablesOf(row, kinds, config, evaluated)},
+        {"validations",
+         {{{"expression", Validation(row.shape, evaluated)}, {"message", std::move(message)}}}}}}};
 }
 
 ordered_json BindingOf(const std::string& name, const Rule& rule, Mode mode) {
@@ -140,9 +141,10 @@ bool IsExported(std::string_view id, const Config& config) {
 std::vector<ordered_json> PoliciesOf(const Rule& rule, const ExportedRule& row,
                                      const Config& config, const ExportOptions& options) {
   std::vector<ordered_json> documents;
-  const auto add = [&](const std::string& suffix, const Scope& scope, Judged judged, Mode mode) {
+  const auto add = [&](const std::string& suffix, const Scope& scope, Evaluated evaluated,
+                       Mode mode) {
     const std::string name = "mindgate-" + ToLower(rule.id) + suffix;
-    documents.push_back(PolicyOf(name, rule, row, scope, judged, config, options));
+    documents.push_back(PolicyOf(name, rule, row, scope, evaluated, config, options));
     documents.push_back(BindingOf(name, rule, mode));
   };
   const Mode outside = ModeOutside(rule, config);
@@ -150,8 +152,8 @@ std::vector<ordered_json> PoliciesOf(const Rule& rule, const ExportedRule& row,
     if (scope.mode == Mode::kOff) continue;
     const bool forgives = scope.mode == Mode::kEnforce && config.existing_violations == Mode::kWarn;
     const std::string suffix = scope.mode == outside ? "" : "-" + std::string(ModeName(scope.mode));
-    add(suffix, scope, forgives ? Judged::kNew : Judged::kAll, scope.mode);
-    if (forgives) add("-existing", scope, Judged::kExisting, Mode::kWarn);
+    add(suffix, scope, forgives ? Evaluated::kNew : Evaluated::kAll, scope.mode);
+    if (forgives) add("-existing", scope, Evaluated::kExisting, Mode::kWarn);
   }
   return documents;
 }
@@ -197,7 +199,7 @@ ordered_json MetadataOf(const json::Document& document, const std::string& name)
   return metadata;
 }
 
-std::vector<std::string> JudgedOperations(const ResourceRule& rule) {
+std::vector<std::string> EvaluatedOperations(const ResourceRule& rule) {
   std::vector<std::string> operations;
   for (const std::string_view operation : {"CREATE", "UPDATE"}) {
     const auto names = [&](const std::string& each) { return each == "*" || each == operation; };
@@ -206,8 +208,8 @@ std::vector<std::string> JudgedOperations(const ResourceRule& rule) {
   return operations;
 }
 
-// The kinds of the policy that mindgate judges.
-std::vector<const KindInfo*> JudgedKinds(const SitePolicy& policy, const Config& config) {
+// The kinds of the policy that mindgate evaluates.
+std::vector<const KindInfo*> EvaluatedKinds(const SitePolicy& policy, const Config& config) {
   std::vector<const KindInfo*> kinds;
   const auto add = [&](const KindInfo& kind) {
     const auto names = [&](const ResourceRule& rule) { return NamesKind(rule, kind); };
@@ -221,7 +223,7 @@ std::vector<const KindInfo*> JudgedKinds(const SitePolicy& policy, const Config&
 // The rule for those of the kinds that it names, one row a group.
 void Narrow(const ResourceRule& rule, const std::vector<const KindInfo*>& kinds,
             ordered_json& rows) {
-  const std::vector<std::string> operations = JudgedOperations(rule);
+  const std::vector<std::string> operations = EvaluatedOperations(rule);
   if (operations.empty()) return;
   std::map<std::string_view, std::vector<std::string_view>> resources;
   for (const KindInfo* kind : kinds) {
@@ -240,7 +242,7 @@ void Narrow(const ResourceRule& rule, const std::vector<const KindInfo*>& kinds,
   }
 }
 
-// What the binding is about, and mindgate judges; null when that is nothing.
+// What the binding is about, and mindgate evaluates; null when that is nothing.
 ordered_json ResourcesOf(const WrittenBinding& binding, const std::vector<const KindInfo*>& kinds,
                          const ExportOptions& options) {
   const ResourceRule all{
@@ -269,7 +271,7 @@ Mode ModeOf(const WrittenBinding& binding, const SitePolicy& policy, Mode mode) 
 Json ActionsOf(const WrittenBinding& binding, Mode mode) {
   const Json written = Written(*binding.document, "spec").at("validationActions");
   if (mode == binding.mode) return written;
-  Json actions = {ActionOf(mode)};
+  Json actions = Json::array({ActionOf(mode)});
   if (mode != Mode::kAudit && std::ranges::find(written, "Audit") != written.end()) {
     actions.push_back("Audit");
   }
@@ -287,7 +289,7 @@ class Exporter {
   }
 
   void Add(const SitePolicy& policy) {
-    const auto kinds = JudgedKinds(policy, config_);
+    const auto kinds = EvaluatedKinds(policy, config_);
     const Mode outside = ModeOutside(policy.rule(), config_);
     for (const Scope& scope : ScopesOf(policy.rule(), config_)) {
       const auto bindings = BindingsOf(policy, scope, kinds);
@@ -376,7 +378,7 @@ std::string_view WhyNotExported(const SitePolicy& policy) {
   if (policy.uses_workload()) return "it reads workload, which only mindgate has";
   if (!policy.is_bound()) return "no binding names it";
   if (!policy.rule().kinds.Intersects(schemas::kEveryKind)) {
-    return "it is about no kind that mindgate judges: apply it as it is";
+    return "it is about no kind that mindgate evaluates: apply it as it is";
   }
   return {};
 }

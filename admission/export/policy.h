@@ -53,10 +53,11 @@ struct ExportedSitePolicies {
 
 // The policies, with the spec and the annotations that they were written with, and what mindgate
 // adds: match conditions, as rules have them, behind their own, and bindings that are about the
-// kinds that mindgate judges, in the namespaces of the options. One policy for each mode that is in
-// force somewhere, with the actions of its bindings. Those that are off everywhere, or are not
+// kinds that mindgate evaluates, in the namespaces of the options. One policy for each mode that is
+// in force somewhere, with the actions of its bindings. Those that are off everywhere, or are not
 // exported, give nothing.
-// What an update leaves as it was is judged like the rest: a policy of a site's own has no places.
+// What an update leaves as it was is evaluated like the rest: a policy of a site's own has no
+// places.
 ExportedSitePolicies SitePoliciesOf(std::span<const policies::site::SitePolicy* const> policies,
                                     const schemas::Config& config, const ExportOptions& options);
 

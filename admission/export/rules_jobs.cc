@@ -174,7 +174,7 @@ std::string TasksThat(std::string_view event, const std::string& by, const std::
 
 constexpr std::string_view kByVolcano = " && t.volcano";
 
-// Tasks that end their job on an event after which pods are to be made again.
+// Tasks that end their job on an event after which pods are to be recreated.
 std::string Endings() {
   const std::string ends = "a in ['AbortJob', 'TerminateJob', 'CompleteJob']";
   const std::string by(kByVolcano);

@@ -12,7 +12,7 @@ namespace {
 using json::Value;
 
 // A place that no adapter has set. What is written there would be written at the root.
-bool IsNowhere(const schemas::Place& place) {
+bool IsNowhere(const schemas::FieldView& place) {
   return place.path.size() == 0 && place.value == nullptr;
 }
 
@@ -110,7 +110,7 @@ void Edits::Add(std::string_view path, const Write& write) {
   writes_.emplace_hint(place, arena_->Text(path), write);
 }
 
-void Edits::Set(const schemas::Place& map, std::string_view key, const Value& value,
+void Edits::Set(const schemas::FieldView& map, std::string_view key, const Value& value,
                 std::string_view reason) {
   if (map.wrong_type || IsNowhere(map)) return;
   const std::string_view path = Spell(map.path, key);
@@ -124,7 +124,7 @@ void Edits::Set(const schemas::Place& map, std::string_view key, const Value& va
   written_.Add(key);
 }
 
-void Edits::Append(const schemas::Place& list, const Value& item, std::string_view reason) {
+void Edits::Append(const schemas::FieldView& list, const Value& item, std::string_view reason) {
   if (list.wrong_type || IsNowhere(list)) return;
   const std::string_view path = Spell(list.path, "-");
   const std::string_view list_path = path.substr(0, path.size() - 2);
@@ -142,11 +142,11 @@ void Edits::Withhold(const schemas::Pointer& path, std::string_view reason) {
   if (explain_) withheld_.push_back({mutator_, path, std::string(reason)});
 }
 
-void Edits::Withhold(const schemas::Place& map, std::string_view key, std::string_view reason) {
+void Edits::Withhold(const schemas::FieldView& map, std::string_view key, std::string_view reason) {
   if (explain_) withheld_.push_back({mutator_, map.path.Child(key), std::string(reason)});
 }
 
-const Value* Edits::Pending(const schemas::Place& map, std::string_view key) const {
+const Value* Edits::Pending(const schemas::FieldView& map, std::string_view key) const {
   if (!written_.MayHave(key)) return nullptr;
   const auto found = writes_.find(Spell(map.path, key));
   return found == writes_.end() ? nullptr : &found->second.value;

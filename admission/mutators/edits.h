@@ -44,21 +44,21 @@ class Edits {
   // Sets member `key` of the map at `map.path`. Missing parents are created. Ignored when the
   // member or a parent is there with another type (the API server refuses such an object; a rule
   // says so) or when it was already set here.
-  void Set(const schemas::Place& map, std::string_view key, const json::Value& value,
+  void Set(const schemas::FieldView& map, std::string_view key, const json::Value& value,
            std::string_view reason);
-  void Set(const schemas::Place& map, std::string_view key, std::string_view text,
+  void Set(const schemas::FieldView& map, std::string_view key, std::string_view text,
            std::string_view reason) {
     Set(map, key, json::Value::OfText(text), reason);
   }
 
   // Appends to the list at `list.path`; the list is created when missing. At most one item a list.
-  void Append(const schemas::Place& list, const json::Value& item, std::string_view reason);
+  void Append(const schemas::FieldView& list, const json::Value& item, std::string_view reason);
 
   // For values that are made for a write. Lives as long as the edits.
   json::Arena& arena() { return *arena_; }
 
   void Withhold(const schemas::Pointer& path, std::string_view reason);
-  void Withhold(const schemas::Place& map, std::string_view key, std::string_view reason);
+  void Withhold(const schemas::FieldView& map, std::string_view key, std::string_view reason);
 
   // From now on a write only puts back what `stored`, the object before an update, has at the same
   // place: the value there, if it is what would be written or what the API server made of it. For
@@ -71,7 +71,7 @@ class Edits {
   bool gave_up() const { return gave_up_; }
 
   // What Set wrote to member `key` of the map; null pointer when nothing.
-  const json::Value* Pending(const schemas::Place& map, std::string_view key) const;
+  const json::Value* Pending(const schemas::FieldView& map, std::string_view key) const;
 
   // A template's effective label or annotation once these edits are applied; nothing when absent or
   // no string.

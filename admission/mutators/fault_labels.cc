@@ -11,7 +11,7 @@
 namespace mindgate::mutators {
 
 using json::Value;
-using schemas::Place;
+using schemas::FieldView;
 using schemas::UnreadMetadata;
 
 MisplacedLabel::MisplacedLabel(const schemas::WorkloadView& view, std::string_view key)
@@ -19,7 +19,7 @@ MisplacedLabel::MisplacedLabel(const schemas::WorkloadView& view, std::string_vi
 
 // An entry of that key, or of one that resembles it: in a map that the scheduler reads, the caller
 // has found the exact key already.
-std::optional<std::string_view> MisplacedLabel::In(const Place& map) {
+std::optional<std::string_view> MisplacedLabel::In(const FieldView& map) {
   if (map.value == nullptr || !map.value->is_object()) return std::nullopt;
   if (const Value* exact = map.Find(key_)) return json::AsString(exact).value_or("");
   // "fault-schedule" is meant for fault-scheduling.
@@ -41,11 +41,11 @@ std::optional<std::string_view> MisplacedLabel::In(const Place& map) {
 std::optional<std::string_view> MisplacedLabel::OfObject() {
   for (const UnreadMetadata& end : *dead_ends_) {
     if (end.pod_template) continue;
-    for (const Place* map : {&end.labels, &end.annotations}) {
+    for (const FieldView* map : {&end.labels, &end.annotations}) {
       if (const auto value = In(*map)) return value;
     }
   }
-  for (const Place* map : {&view_.labels, &view_.annotations}) {
+  for (const FieldView* map : {&view_.labels, &view_.annotations}) {
     if (const auto value = In(*map)) return value;
   }
   return std::nullopt;
@@ -54,7 +54,7 @@ std::optional<std::string_view> MisplacedLabel::OfObject() {
 std::optional<std::string_view> MisplacedLabel::Of(const schemas::PodGroupView& group) {
   for (size_t index : group.templates) {
     const schemas::PodTemplateView& pod = view_.templates[index];
-    for (const Place* map : {&pod.labels, &pod.annotations}) {
+    for (const FieldView* map : {&pod.labels, &pod.annotations}) {
       if (const auto value = In(*map)) return value;
     }
   }
@@ -68,7 +68,7 @@ std::optional<std::string_view> MisplacedLabel::Of(const schemas::PodGroupView& 
   for (size_t index : group.templates) {
     const UnreadMetadata* end = of_templates_[index];
     if (end == nullptr) continue;
-    for (const Place* map : {&end->labels, &end->annotations}) {
+    for (const FieldView* map : {&end->labels, &end->annotations}) {
       if (const auto value = In(*map)) return value;
     }
   }
@@ -95,7 +95,7 @@ struct GroupValue {
 };
 
 // The labels of the object itself that the PodGroup of these pods copies; null pointer when none.
-const schemas::Place* GroupMetadata(const WorkloadView& view, const PodTemplateView& pod) {
+const schemas::FieldView* GroupMetadata(const WorkloadView& view, const PodTemplateView& pod) {
   if (!pod.pod_group || !view.pod_groups[*pod.pod_group].labels) return nullptr;
   return &*view.pod_groups[*pod.pod_group].labels;
 }
@@ -130,11 +130,12 @@ bool IsLabelled(const PodTemplateView& pod, std::string_view key, const Edits& e
   if (pod.labels.Find(key) != nullptr || edits.Pending(pod.labels, key) != nullptr) {
     return true;
   }
-  return std::any_of(
-      pod.inherited_labels.begin(), pod.inherited_labels.end(), [&](const schemas::Place& place) {
-        const bool of_runtime = pod.runtime != nullptr && place.value == pod.runtime->labels.value;
-        return !of_runtime && place.Find(key) != nullptr;
-      });
+  return std::any_of(pod.inherited_labels.begin(), pod.inherited_labels.end(),
+                     [&](const schemas::FieldView& place) {
+                       const bool of_runtime =
+                           pod.runtime != nullptr && place.value == pod.runtime->labels.value;
+                       return !of_runtime && place.Find(key) != nullptr;
+                     });
 }
 
 // Whether a label may be an earlier injection of ours. Others are the user's, who took them away
@@ -151,7 +152,7 @@ std::optional<std::string_view> OldValue(const MutationContext& context, const P
     const PodTemplateView* old = OldTemplate(context, context.view.templates[index]);
     if (old == nullptr) continue;
     std::optional<std::string_view> value;
-    if (const schemas::Place* labels = GroupMetadata(*context.old_view, *old)) {
+    if (const schemas::FieldView* labels = GroupMetadata(*context.old_view, *old)) {
       value = labels->Text(key);
     }
     if (!value) value = old->Label(key);
@@ -164,7 +165,7 @@ std::optional<std::string_view> OldValue(const MutationContext& context, const P
 bool HadMetadata(const MutationContext& context, const PodGroupView& group, std::string_view key) {
   return std::any_of(group.templates.begin(), group.templates.end(), [&](size_t index) {
     const PodTemplateView* old = OldTemplate(context, context.view.templates[index]);
-    const schemas::Place* labels =
+    const schemas::FieldView* labels =
         old == nullptr ? nullptr : GroupMetadata(*context.old_view, *old);
     return labels != nullptr && labels->Find(key) != nullptr;
   });
@@ -314,7 +315,7 @@ void ForEachFaultScheduledGroup(const MutationContext& context, const Edits& edi
         std::all_of(group.templates.begin(), group.templates.end(), [&](size_t index) {
           const PodTemplateView& pod = view.templates[index];
           if (!IsInjected(context, pod) || edits.Label(pod, schemas::kFaultScheduling)) return true;
-          const schemas::Place* metadata = GroupMetadata(view, pod);
+          const schemas::FieldView* metadata = GroupMetadata(view, pod);
           return metadata != nullptr &&
                  (metadata->Find(schemas::kFaultScheduling) != nullptr ||
                   edits.Pending(*metadata, schemas::kFaultScheduling) != nullptr);
@@ -363,7 +364,7 @@ bool UsesFaultScheduling(const MutationContext& context, const Edits& edits,
                          const PodTemplateView& pod) {
   if (!IsScheduledByVolcano(context, pod)) return false;
   std::optional<std::string_view> mode = edits.Label(pod, schemas::kFaultScheduling);
-  const schemas::Place* metadata = GroupMetadata(context.view, pod);
+  const schemas::FieldView* metadata = GroupMetadata(context.view, pod);
   if (!mode && metadata != nullptr) {
     mode = json::FindString(metadata->value, schemas::kFaultScheduling);
   }

@@ -22,7 +22,7 @@ class MisplacedLabel {
   std::optional<std::string_view> Of(const schemas::PodGroupView& group);
 
  private:
-  std::optional<std::string_view> In(const schemas::Place& map);
+  std::optional<std::string_view> In(const schemas::FieldView& map);
   std::optional<std::string_view> OfObject();
 
   const schemas::WorkloadView& view_;

@@ -54,7 +54,7 @@ void OfJob(const MutationContext& context, Edits& edits) {
   };
   const std::string_view named = NamedInTemplate(context);
   const std::string_view old = OldScheduler(context);
-  const schemas::Place& spec = view.spec;
+  const schemas::FieldView& spec = view.spec;
   if (json::FindString(spec.value, kKey).value_or("").empty() &&
       (!old.empty() || MayEditJob(context)) &&
       std::any_of(templates.begin(), templates.end(), needs)) {

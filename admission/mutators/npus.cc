@@ -32,7 +32,7 @@ void NpuRequests(const MutationContext& context, Edits& edits) {
     for (const schemas::ContainerView& container : pod.containers) {
       for (const NpuRequest& npu : container.npus) {
         if (!npu.IsLimitedOnly()) continue;  // the rest is left to rules
-        schemas::Place requests;
+        schemas::FieldView requests;
         requests.path = {container.path, "/resources/requests"};
         edits.Set(requests, npu.resource, *npu.limit, kWhyRequests);
       }

@@ -8,7 +8,7 @@
 
 namespace mindgate::mutators {
 
-using schemas::Place;
+using schemas::FieldView;
 using schemas::PodTemplateView;
 
 void RecoverPolicy(const MutationContext& context, Edits& edits) {
@@ -18,7 +18,7 @@ void RecoverPolicy(const MutationContext& context, Edits& edits) {
     // The plugin takes the annotation from one arbitrary pod: all of the group get it, or none.
     const bool injected =
         std::any_of(group.templates.begin(), group.templates.end(), [&](size_t index) {
-          const Place& labels = view.templates[index].labels;
+          const FieldView& labels = view.templates[index].labels;
           return json::AsString(edits.Pending(labels, schemas::kPodRescheduling)) == "on";
         });
     if (!injected) continue;
@@ -138,11 +138,11 @@ void ScalingGate(const MutationContext& context, Edits& edits) {
   }
   for (const PodTemplateView& pod : context.view.templates) {
     if (!IsGated(context, edits, pod) || pod.pod_spec.value == nullptr) continue;
-    schemas::Place gates;
+    schemas::FieldView gates;
     gates.path = {pod.path, "/spec/schedulingGates"};  // of a Pod
     gates.value = pod.pod_spec.Find("schedulingGates");
     gates.wrong_type = gates.value != nullptr && !gates.value->is_array();
-    if (schemas::PlaceOfScalingGate(gates.value)) continue;
+    if (schemas::IndexOfScalingGate(gates.value)) continue;
     if (const std::string why = WhyOpen(pod); !why.empty()) {
       edits.Withhold(gates.path, why);
       continue;

@@ -65,14 +65,14 @@ OrderedJson FindingJson(const offline::ReportedFinding& finding) {
 
 OrderedJson WorkloadJson(const Workload& workload, bool supposed) {
   OrderedJson findings = OrderedJson::array();
-  for (const auto& finding : workload.judged.findings) findings.push_back(FindingJson(finding));
+  for (const auto& finding : workload.evaluated.findings) findings.push_back(FindingJson(finding));
   OrderedJson json = {{"namespace", workload.ns},
                       {"apiVersion", workload.api_version},
                       {"kind", workload.kind},
                       {"name", workload.name},
                       {"framework", workload.framework},
-                      {"outcome", admission::OutcomeName(workload.judged.outcome)},
-                      {"changes", workload.judged.changes},
+                      {"outcome", admission::OutcomeName(workload.evaluated.outcome)},
+                      {"changes", workload.evaluated.changes},
                       {"findings", std::move(findings)}};
   if (!supposed) return json;
   const audit::Losses& losses = workload.losses;
@@ -91,7 +91,7 @@ offline::Report ReportOf(const audit::Audit& audit) {
   report.counts = audit.counts;
   offline::Reporter reporter(false);
   for (const Workload& workload : audit.workloads) {
-    offline::ReportedObject object = workload.judged;
+    offline::ReportedObject object = workload.evaluated;
     AddLoss(workload.losses.card, audit::kLossOfCard, workload, reporter, object);
     AddLoss(workload.losses.node, audit::kLossOfNode, workload, reporter, object);
     report.objects.push_back(std::move(object));
@@ -216,7 +216,7 @@ std::optional<AuditInputs> OfSnapshot(const AuditCommandOptions& options, Stream
   if (!ReadConfig(options, {}, inputs, io)) return std::nullopt;
   inputs.ns = options.all_namespaces ? "" : options.cluster.default_namespace;
   auto source = std::make_unique<audit::SnapshotObjects>(*inputs.snapshot->workloads, inputs.ns);
-  // Whoever took the snapshot may not have known all of them. Their pods are judged then.
+  // Whoever took the snapshot may not have known all of them. Their pods are evaluated then.
   const auto is_there = [&source](const schemas::KindInfo& info) { return source->HasAny(info); };
   inputs.config.kinds = schemas::Only(inputs.known, is_there);
   inputs.unread = inputs.snapshot->workloads_unread;
@@ -307,10 +307,10 @@ int RunAudit(const AuditCommandOptions& options, Streams& io) {
 void AddAudit(CLI::App& parent, Streams& io, int& exit_code) {
   auto options = std::make_shared<AuditCommandOptions>();
   CLI::App* command = parent.add_subcommand(
-      "audit", "Judge what a cluster runs, and show what would not survive a fault");
+      "audit", "Evaluate what a cluster runs, and show what would not survive a fault");
   command
       ->add_option("KIND", options->kinds,
-                   "Kinds to judge, as kubectl takes them: deployments, lws, vcjobs. Separate "
+                   "Kinds to evaluate, as kubectl takes them: deployments, lws, vcjobs. Separate "
                    "several with spaces or commas (default: all kinds)")
       ->type_name("");
   AddSwitch(*command, "-A,--all-namespaces", options->all_namespaces,
@@ -332,7 +332,7 @@ void AddAudit(CLI::App& parent, Streams& io, int& exit_code) {
   AddColorOption(*command, options->color);
   AddKubeFlags(*command, options->cluster);
   command->footer(
-      R"(Reads a cluster and judges every workload as admission would if it were created now, each once: pods and
+      R"(Reads a cluster and evaluates every workload as admission would if it were created now, each once: pods and
 ReplicaSets with the object that owns them. Then each card and each node is supposed to die alone: a workload
 recovers, is degraded, hangs, stays unattended on faulty hardware, or is lost. Nothing is written. What may not
 be read is named on standard error, and the rest is audited.

@@ -48,7 +48,7 @@ struct AuditCommandOptions {
   ColorMode color = ColorMode::kAuto;
 };
 
-// Judges what a cluster runs as admission would, and shows what the death of a card or of a node
+// Evaluates what a cluster runs as admission would, and shows what the death of a card or of a node
 // does to each workload. Writes nothing. Returns kExitDenied if something would be denied,
 // kExitUnusable if the arguments, the snapshot or the configuration are invalid, or the cluster
 // cannot be reached.

@@ -69,7 +69,7 @@ void PrintLosses(const audit::Audit& audit, const Paint& paint, std::ostream& ou
 }
 
 size_t CountLevels(const Workload& workload, FindingLevel least, FindingLevel most) {
-  const auto& findings = workload.judged.findings;
+  const auto& findings = workload.evaluated.findings;
   return static_cast<size_t>(std::count_if(
       findings.begin(), findings.end(),
       [&](const auto& finding) { return finding.level >= least && finding.level <= most; }));
@@ -95,7 +95,7 @@ void PrintWorkloads(const audit::Audit& audit, const Paint& paint, std::ostream&
         CountCell(CountLevels(workload, FindingLevel::kDenied, FindingLevel::kError), Color::kRed));
     row.push_back(CountCell(CountLevels(workload, FindingLevel::kWarning, FindingLevel::kWarning),
                             Color::kYellow));
-    row.emplace_back(std::to_string(workload.judged.changes));
+    row.emplace_back(std::to_string(workload.evaluated.changes));
     table.Add(std::move(row));
   }
   table.Print(paint, out);
@@ -130,11 +130,11 @@ void PrintWhole(const Workload& workload, std::chrono::seconds grace_over_time, 
   }
   PrintEffect("card", workload.losses.card, grace_over_time, paint, out);
   PrintEffect("node", workload.losses.node, grace_over_time, paint, out);
-  if (workload.judged.changes > 0) {
+  if (workload.evaluated.changes > 0) {
     out << "  admission would change "
-        << Counted(static_cast<int64_t>(workload.judged.changes), "field") << "\n";
+        << Counted(static_cast<int64_t>(workload.evaluated.changes), "field") << "\n";
   }
-  for (const offline::ReportedFinding& finding : workload.judged.findings) {
+  for (const offline::ReportedFinding& finding : workload.evaluated.findings) {
     const Color color = finding.level >= FindingLevel::kDenied    ? Color::kRed
                         : finding.level == FindingLevel::kWarning ? Color::kYellow
                                                                   : Color::kCyan;
@@ -160,7 +160,7 @@ std::vector<std::string> Names(const audit::Audit& audit,
 void PrintAudit(const audit::Audit& audit, bool wide, const Paint& paint, std::ostream& out) {
   // Losses have a table of their own.
   offline::Report report;
-  for (const Workload& workload : audit.workloads) report.objects.push_back(workload.judged);
+  for (const Workload& workload : audit.workloads) report.objects.push_back(workload.evaluated);
   if (const auto by_rule = CountsByRule(report); !by_rule.empty()) {
     PrintCounts("RULE", by_rule, paint, out);
     out << "\n";

@@ -32,8 +32,8 @@ std::set<const offline::Source*> BadSources(const std::vector<offline::Decision>
 }
 
 // "a.yaml:3:7", as far as known.
-std::string PlaceOf(const offline::Decision& decision, json::Position at) {
-  return json::PlaceText(decision.input.source->input.name, at);
+std::string PositionText(const offline::Decision& decision, json::Position at) {
+  return json::PositionText(decision.input.source->input.name, at);
 }
 
 std::string RuleText(const policies::Finding& finding) {
@@ -181,16 +181,18 @@ void PrintTable(const std::vector<offline::Decision>& decisions, bool only_findi
     out << paint(ColorOf(outcome), Padded(outcome, kOutcomeWidth)) << "  "
         << Padded(decision.Title(), title_width) << "  "
         << Padded(std::to_string(decision.verdict.changes.size()), 7) << "  "
-        << PlaceOf(decision, {decision.Line(), 0}) << "\n";
+        << PositionText(decision, {decision.Line(), 0}) << "\n";
     if (const auto& fault = decision.input.fault) {
-      row("error", "", PlaceOf(decision, fault->at), fault->field, fault->message, fault->hint);
+      row("error", "", PositionText(decision, fault->at), fault->field, fault->message,
+          fault->hint);
     }
     if (const std::string note = decision.Note(); !note.empty()) {
-      row("note", "", PlaceOf(decision, decision.Place(decision.npu_pods)), "", note, "");
+      row("note", "", PositionText(decision, decision.PositionOf(decision.npu_pods)), "", note, "");
     }
     for (const policies::Finding& finding : decision.verdict.findings) {
       row(offline::FindingLevelName(offline::FindingLevelOf(finding, false)), RuleText(finding),
-          PlaceOf(decision, decision.Place(finding)), finding.field, finding.message, finding.fix);
+          PositionText(decision, decision.PositionOf(finding)), finding.field, finding.message,
+          finding.fix);
     }
   }
   out << "\n" << CountsText(offline::CountsOf(decisions)) << "\n";
@@ -222,9 +224,9 @@ void PrintFindings(const std::vector<offline::Decision>& decisions, bool strict,
   for (const offline::Decision& decision : decisions) {
     const offline::InputText& input = decision.input.source->input;
     if (const std::string note = decision.Note(); !note.empty()) {
-      err << json::Render(
-          {decision.Place(decision.npu_pods), "", paint(ColorOf("note"), "note") + ": " + note, ""},
-          input.name, input.text);
+      err << json::Render({decision.PositionOf(decision.npu_pods), "",
+                           paint(ColorOf("note"), "note") + ": " + note, ""},
+                          input.name, input.text);
     }
     for (const policies::Finding& finding : decision.verdict.findings) {
       const offline::FindingLevel level = offline::FindingLevelOf(finding, strict);
@@ -233,7 +235,7 @@ void PrintFindings(const std::vector<offline::Decision>& decisions, bool strict,
       std::string message = paint(ColorOf(word), word) + ": " + RuleText(finding) + ": ";
       if (!finding.field.empty()) message += finding.field + ": ";
       err << json::Render(
-          {decision.Place(finding), finding.field, message + finding.message, finding.fix},
+          {decision.PositionOf(finding), finding.field, message + finding.message, finding.fix},
           input.name, input.text);
     }
   }

@@ -160,7 +160,7 @@ class Deployment {
       application.ns = asked;
       return kExitDone;
     }
-    if (!options_.rollback.empty()) return kExitDone;  // judged with the name
+    if (!options_.rollback.empty()) return kExitDone;  // evaluated with the name
     PrintError(
         io_.err,
         "--namespace is " + asked + ", but app_namespace in " + name_ + " is " + application.ns,

@@ -329,7 +329,7 @@ class ExplanationPrinter {
     for (const Finding& finding : decision.verdict.findings) {
       if (finding.rule != trace.rule) continue;
       out_ << kMargin
-           << json::PlaceText(decision.input.source->input.name, decision.Place(finding));
+           << json::PositionText(decision.input.source->input.name, decision.PositionOf(finding));
       if (!finding.field.empty()) out_ << "  " << finding.field;
       out_ << "\n" << Wrapped(finding.message, width_, kMargin);
       if (!finding.fix.empty()) out_ << Wrapped("fix: " + finding.fix, width_, kMargin);

@@ -114,7 +114,7 @@ void PrintLeft(const std::vector<FixedFile>& files, const Paint& paint, std::ost
     for (const LeftField& left : file.left) {
       if (IsInputFault(left)) continue;
       const Color color = left.MustChange() ? Color::kRed : Color::kYellow;
-      err << json::PlaceText(file.name, left.at) << ": " << paint(color, LevelText(left)) << ": "
+      err << json::PositionText(file.name, left.at) << ": " << paint(color, LevelText(left)) << ": "
           << left.by << ": " << left.field << (left.field.empty() ? "" : ": ") << left.message
           << (left.fix.empty() ? "" : "; fix: ") << left.fix << "\n";
     }

@@ -161,7 +161,7 @@ struct ExportPolicyOptions {
 };
 
 // Prints ValidatingAdmissionPolicies with bindings for the rules that CEL can express and for
-// policies of the site's own that a cluster can judge by, as YAML; with `list`, all of both, and
+// policies of the site's own that a cluster can evaluate, as YAML; with `list`, all of both, and
 // why some of them are not printed.
 int RunExportVap(const ExportPolicyOptions& options, Streams& io);
 

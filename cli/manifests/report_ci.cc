@@ -323,7 +323,7 @@ constexpr std::array<PlainRule, 5> kPlainRules = {{
      "Nothing is known of a document that cannot be read, so it is neither admitted nor denied.",
      FindingLevel::kError},
     {offline::kUnhandledKind, "Pods that ask for NPUs belong to a kind that mindgate handles",
-     "On a cluster the pods are injected and judged one by one when they are created.",
+     "On a cluster the pods are injected and evaluated one by one when they are created.",
      FindingLevel::kNote},
     {offline::kInternalError, "A decision must end with a verdict",
      "This is a fault of mindgate. Please report it.", FindingLevel::kError},

@@ -171,7 +171,7 @@ std::string CountsTable(const std::string& title, const std::vector<FindingCount
 
 // "13:27", or nothing.
 std::string LineAndColumn(json::Position at) {
-  return at.line > 0 ? json::PlaceText("", at).substr(1) : "";
+  return at.line > 0 ? json::PositionText("", at).substr(1) : "";
 }
 
 std::string FindingRow(const std::vector<std::string>& titles, const ReportedFinding& finding) {
@@ -189,7 +189,7 @@ std::string ObjectSection(const ReportedObject& object) {
                     object.outcome == admission::Outcome::kIgnored;
   std::string html = "<section>\n<h3>" + HtmlName(object.title) + ": " +
                      Marked(fine ? "good" : "bad", outcome) + "</h3>\n<p class=\"soft\">" +
-                     HtmlEscaped(json::PlaceText(object.file, {object.line, 0})) + "</p>\n";
+                     HtmlEscaped(json::PositionText(object.file, {object.line, 0})) + "</p>\n";
   const std::vector<std::string> titles = {"effect", "rule", "line", "field", "what is wrong"};
   html += "<table class=\"found\">\n" + HtmlTitles(titles);
   for (const ReportedFinding& finding : object.findings) html += FindingRow(titles, finding);
@@ -218,7 +218,7 @@ std::string PlainObjects(const Objects& objects) {
     const std::vector<std::string> cells = {
         HtmlName(object.title), std::string(admission::OutcomeName(object.outcome)),
         std::to_string(object.changes),
-        HtmlEscaped(json::PlaceText(object.file, {object.line, 0}))};
+        HtmlEscaped(json::PositionText(object.file, {object.line, 0}))};
     html += HtmlRow(titles, cells);
   }
   return html + "</table>\n</details>\n" + MoreText(objects.size(), kMaxPlainRows);
@@ -317,7 +317,7 @@ bool IsReportFormat(std::string_view format) { return FindFormat(format) != null
 
 std::string FindingLines(const offline::ReportedObject& object,
                          const offline::ReportedFinding& finding) {
-  std::string text = json::PlaceText(object.file, finding.at) + ": " +
+  std::string text = json::PositionText(object.file, finding.at) + ": " +
                      std::string(offline::FindingLevelName(finding.level)) + ": " +
                      RuleTitle(finding) + ": " + FieldMessage(finding) + "\n";
   if (!finding.fix.empty()) text += "  fix: " + finding.fix + "\n";

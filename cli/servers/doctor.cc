@@ -110,8 +110,8 @@ kube::Answer<std::string> PolicyFaults(kube::Client& client, const schemas::Conf
     if (!more) return more.error().message();
     texts.insert(texts.end(), more->begin(), more->end());
   }
-  schemas::Config judged = config;
-  const auto done = admission::SetPolicies(texts, judged);
+  schemas::Config evaluated = config;
+  const auto done = admission::SetPolicies(texts, evaluated);
   return done ? "" : done.error().message();
 }
 

@@ -133,7 +133,7 @@ kube::Answer<std::vector<Gate>> ListGates(kube::Client& client, const std::strin
        .item =
            [&gates](const json::Value& pod) {
              const auto place =
-                 schemas::PlaceOfScalingGate(json::FindPath(pod, {"spec", "schedulingGates"}));
+                 schemas::IndexOfScalingGate(json::FindPath(pod, {"spec", "schedulingGates"}));
              if (!place) return;
              const auto text = [&pod](std::string_view key) {
                return std::string(

@@ -32,7 +32,7 @@ struct ReleaseGatesOptions : ReleaseOptions {
 int RunReleaseGates(const ReleaseGatesOptions& options, Streams& io);
 
 // Takes the taint mindgate.io/faulty:NoSchedule from nodes, and touches nothing else of them: each
-// change holds for the resourceVersion that was read, and is made again for a newer one. Returns
+// change holds for the resourceVersion that was read, and is retried for a newer one. Returns
 // kExitDenied if some stay, a named node has none or the user declines, and kExitUnusable if no
 // nodes are selected, confirmation is impossible or the cluster cannot be reached.
 int RunReleaseNodes(const ReleaseOptions& options, Streams& io);

@@ -59,7 +59,7 @@ std::vector<ServiceStatus> ServicesOf(const watcher::scaling::ServiceIndex& inde
   std::vector<ServiceStatus> services;
   for (const ServiceKey& key : index.services()) {
     if (!selection.Has(key)) continue;
-    const auto view = index.Look(key);
+    const auto view = index.Find(key);
     watcher::scaling::Service service{view.rule.rule, view.rule.why_not, {}};
     const auto* rule = service.rule ? &*service.rule : nullptr;
     for (const auto& observed :

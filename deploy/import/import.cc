@@ -189,7 +189,7 @@ class ClusterSearch {
 
  private:
   std::optional<Json> Get(const kube::Resource& resource, const std::string& name) {
-    auto object = Look(client_, resource, ns_, name, stop_);
+    auto object = FindObject(client_, resource, ns_, name, stop_);
     if (!object) {
       Note(object.error());
       return std::nullopt;

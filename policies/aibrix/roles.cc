@@ -4,7 +4,7 @@
 #include "base/text.h"
 #include "json/pointer.h"
 #include "policies/families.h"
-#include "policies/places.h"
+#include "policies/text_entries.h"
 #include "schemas/children.h"
 #include "schemas/names.h"
 
@@ -56,7 +56,7 @@ void CheckReplicas(const RuleContext& context, Findings& findings) {
 template <typename Visit>
 void ForEachNpuStrategy(const RuleContext& context, Visit visit) {
   if (!context.view.IsNpuWorkload()) return;
-  const schemas::Place& spec = context.view.spec;
+  const schemas::FieldView& spec = context.view.spec;
   const Value* shared = spec.Find("schedulingStrategy");
   if (json::IsObject(shared)) visit(spec.path.Child("schedulingStrategy"), *shared);
   ForEachRole(context, [&](const PartView& role) {
@@ -96,7 +96,7 @@ void CheckAnyStrategy(const RuleContext& context, Findings& findings) {
 
 void CheckStrategyTwice(const RuleContext& context, Findings& findings) {
   if (!context.view.IsNpuWorkload()) return;
-  const schemas::Place& spec = context.view.spec;
+  const schemas::FieldView& spec = context.view.spec;
   if (spec.Find("schedulingStrategy") == nullptr) return;
   ForEachRole(context, [&](const PartView& role) {
     if (json::Find(*role.value, "schedulingStrategy") == nullptr) return;

@@ -52,7 +52,7 @@ bool Same(const Value* a, const Value* b) {
 }
 
 // Whether the value stands under a name that injection takes for the key.
-bool HasMisspelled(const schemas::Place& map, std::string_view key, std::string_view value) {
+bool HasMisspelled(const schemas::FieldView& map, std::string_view key, std::string_view value) {
   if (!json::IsObject(map.value)) return false;
   const schemas::NormalizedKey word(schemas::SplitOf(key).name);
   size_t compared = 0;

@@ -5,7 +5,7 @@
 #include "json/pointer.h"
 #include "policies/families.h"
 #include "policies/lookups.h"
-#include "policies/places.h"
+#include "policies/text_entries.h"
 #include "schemas/names.h"
 #include "schemas/raw_objects.h"
 

@@ -58,9 +58,9 @@ namespace {
 // Whether a handler takes what every pod of the group asks for; true when that is not known.
 bool Takes(const schemas::GroupChips* chips, const schemas::ChipHandler& handler) {
   if (chips == nullptr || !chips->uniform) return true;
-  schemas::GroupChips judged = *chips;
-  judged.choice.handler = handler;
-  return schemas::Accepts(judged, *chips->uniform);
+  schemas::GroupChips evaluated = *chips;
+  evaluated.choice.handler = handler;
+  return schemas::Accepts(evaluated, *chips->uniform);
 }
 
 // People name servers by their chip, MindCluster by their generation.
@@ -146,7 +146,8 @@ std::optional<Problem> ProblemOfBlock(const GroupChips& chips, int64_t block,
     return Problem{name() + " is not the " + Chips(*chips.uniform) + " of the job's only NPU pod",
                    RightBlock(chips, node)};
   }
-  // A LeaderWorkerSet without gang scheduling is judged pod by pod; equal pods fail there as well.
+  // A LeaderWorkerSet without gang scheduling is evaluated pod by pod; equal pods fail there as
+  // well.
   const bool sure = chips.gang_certain || chips.uniform;
   if (!sure || !chips.total || *chips.total < 1 || *chips.total % block == 0) return std::nullopt;
   return Problem{name() + " does not divide the " + Chips(*chips.total) + " of the job",

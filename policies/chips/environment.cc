@@ -7,7 +7,7 @@
 #include "json/pointer.h"
 #include "policies/chips/chips.h"
 #include "policies/families.h"
-#include "policies/places.h"
+#include "policies/text_entries.h"
 #include "schemas/names.h"
 #include "schemas/workload.h"
 

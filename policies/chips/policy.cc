@@ -4,10 +4,10 @@
 #include "base/text.h"
 #include "policies/chips/chips.h"
 #include "policies/families.h"
-#include "policies/places.h"
+#include "policies/text_entries.h"
 #include "schemas/names.h"
 
-// Annotations and selectors that choose how the NPU plugin judges a job.
+// Annotations and selectors that choose how the NPU plugin evaluates a job.
 namespace mindgate::policies::chips {
 namespace {
 
@@ -226,7 +226,7 @@ constexpr Rule kPolicyRules[] = {
      .summary = "All pod templates of a PodGroup carry the same schedule_policy, sp-block, "
                 "ra-block and affinity-config, or its own metadata does.",
      .why = "What the PodGroup does not specify, the plugin takes from one arbitrary pod. When "
-            "templates differ, or only some of them carry the annotation, the job is judged by "
+            "templates differ, or only some of them carry the annotation, the job is evaluated by "
             "another policy from one scheduling round to the next.",
      .fix = "Write the annotation once where the PodGroup copies it from (the metadata of an "
             "AscendJob or Volcano Job), otherwise identically on every template.",

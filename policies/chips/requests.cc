@@ -4,7 +4,7 @@
 #include "base/text.h"
 #include "policies/chips/chips.h"
 #include "policies/families.h"
-#include "policies/places.h"
+#include "policies/text_entries.h"
 #include "schemas/children.h"
 #include "schemas/names.h"
 #include "schemas/npu.h"
@@ -64,7 +64,7 @@ const PodTemplateView* FirstForeign(const RuleContext& context) {
   return nullptr;
 }
 
-constexpr std::string_view kLeftAlone =
+constexpr std::string_view kUntouched =
     ": mindgate injects nothing into these pods and does not count their chips";
 
 void CheckForeignPods(const RuleContext& context, Findings& findings) {
@@ -73,7 +73,7 @@ void CheckForeignPods(const RuleContext& context, Findings& findings) {
   const Shown shown = Show(*pod, *pod->foreign);
   findings.Violate(shown.path,
                    shown.what + " belongs to " + std::string(pod->foreign->owner) +
-                       ", not to MindCluster" + std::string(kLeftAlone),
+                       ", not to MindCluster" + std::string(kUntouched),
                    "leave it so where " + std::string(pod->foreign->owner) +
                        " serves these NPUs; else request whole cards of MindCluster alone");
 }
@@ -84,7 +84,7 @@ void CheckForeignNames(const RuleContext& context, Findings& findings) {
   const Shown shown = Show(*pod, *pod->foreign);
   findings.Violate(shown.path,
                    shown.what + " is a name of " + std::string(pod->foreign->owner) +
-                       ", and MindCluster serves no NPUs under it" + std::string(kLeftAlone),
+                       ", and MindCluster serves no NPUs under it" + std::string(kUntouched),
                    "write " + std::string(schemas::kResourcePrefix) +
                        std::string(pod->foreign->ours) +
                        " where MindCluster serves the NPUs; else list the name under npuResources "

@@ -3,7 +3,7 @@
 #include "base/text.h"
 #include "policies/chips/chips.h"
 #include "policies/families.h"
-#include "policies/places.h"
+#include "policies/text_entries.h"
 #include "schemas/names.h"
 
 namespace mindgate::policies::chips {
@@ -120,7 +120,7 @@ constexpr Rule kSelectorRules[] = {
          "Keys of a nodeSelector that resemble those of MindCluster are spelled as on the nodes.",
      .why = "A pod insists on every label of its nodeSelector. A misspelled key is on no node, so "
             "the pod stays Pending; and the plugin, which reads accelerator-type from the same "
-            "map, judges it by the rules of other servers.",
+            "map, checks it by the rules of other servers.",
      .fix = "Write accelerator, accelerator-type, host-arch, server-usage or infer-card-type.",
      .source = "mind-cluster: component/ascend-device-plugin (node labels), docs/zh/scheduling. A "
                "site may have labels of its own: therefore a warning, and only for near misses.",

@@ -5,7 +5,7 @@
 #include "json/pointer.h"
 #include "policies/chips/chips.h"
 #include "policies/families.h"
-#include "policies/places.h"
+#include "policies/text_entries.h"
 #include "schemas/names.h"
 
 // Annotations and labels that lay jobs out over super pods, racks and network levels.

@@ -186,7 +186,7 @@ constexpr Rule kSuperPodHardwareRules[] = {
                "one instance); "
                "component/ascend-for-volcano/internal/npu/ascend910/ascend910a3/superpod/frame.go. "
                "A service can override runtime and annotation: therefore a warning. sp-block "
-               "judges services whose runtime is known.",
+               "evaluates services whose runtime is known.",
      .check = CheckRuntimeBlock},
     {.id = "MG189",
      .name = "sp-block-of-instance",

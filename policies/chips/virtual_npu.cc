@@ -5,7 +5,7 @@
 #include "json/pointer.h"
 #include "policies/chips/chips.h"
 #include "policies/families.h"
-#include "policies/places.h"
+#include "policies/text_entries.h"
 #include "schemas/names.h"
 
 // Slices of chips: cut beforehand (static), by the scheduler (dynamic), or shared in time (soft).

@@ -5,7 +5,7 @@
 #include "base/text.h"
 #include "json/pointer.h"
 #include "policies/families.h"
-#include "policies/places.h"
+#include "policies/text_entries.h"
 #include "schemas/names.h"
 #include "schemas/workload.h"
 
@@ -13,7 +13,7 @@ namespace mindgate::policies::common {
 namespace {
 
 using json::Value;
-using schemas::Place;
+using schemas::FieldView;
 using schemas::PodTemplateView;
 using schemas::WorkloadView;
 
@@ -52,14 +52,14 @@ std::string EffectOf(std::string_view key) {
 }
 
 // Whether the pods join a PodGroup of the user's own, which is known here.
-bool JoinsOwnPodGroup(const RuleContext& context, const Place& annotations) {
+bool JoinsOwnPodGroup(const RuleContext& context, const FieldView& annotations) {
   const auto name = json::AsString(annotations.Find(schemas::kPodGroupAnnotation));
   const schemas::ObjectLookup* objects = context.request.objects;
   return name && objects != nullptr &&
          objects->Find("scheduling.volcano.sh", "PodGroup", context.ns(), *name) != nullptr;
 }
 
-void CheckOwnedIn(const RuleContext& context, const Place& annotations, Findings& findings) {
+void CheckOwnedIn(const RuleContext& context, const FieldView& annotations, Findings& findings) {
   const auto report = [&](std::string_view key) {
     std::string fix = "remove the annotation " + std::string(key);
     if (key == schemas::kPodGroupAnnotation) fix += ", or create the PodGroup that it names";
@@ -158,7 +158,7 @@ const KeyFact* MeantBy(std::string_view key, Where where, bool ascend_job) {
 
 std::string_view NameOf(Where where) { return schemas::KeyWhereName(where); }
 
-void CheckKeysOf(const WorkloadView& view, const Place& map, Where where, size_t& budget,
+void CheckKeysOf(const WorkloadView& view, const FieldView& map, Where where, size_t& budget,
                  Findings& findings) {
   if (map.value == nullptr) return;
   const bool ascend_job = view.framework == schemas::Framework::kAscendJob ||
@@ -215,7 +215,7 @@ std::string Elsewhere(const WorkloadView& view, Where where, std::string_view ke
                       const Value& value) {
   std::vector<std::string> copies;
   for (const PodTemplateView& pod : view.templates) {
-    const Place& map = where == Where::kLabel ? pod.labels : pod.annotations;
+    const FieldView& map = where == Where::kLabel ? pod.labels : pod.annotations;
     const Value* carried = map.Find(key);
     if (carried == nullptr) continue;
     const std::string field = json::FieldPath(*view.object, map.path.Text());
@@ -239,7 +239,7 @@ std::string FixOfDeadEntry(const WorkloadView& view, Where where, std::string_vi
   return "move it to " + place;
 }
 
-void CheckDeadMap(const WorkloadView& view, const Place& map, Where where,
+void CheckDeadMap(const WorkloadView& view, const FieldView& map, Where where,
                   std::span<const std::string_view> keys, Findings& findings) {
   for (std::string_view key : keys) {
     const Value* value = map.Find(key);
@@ -287,10 +287,11 @@ void CheckMisspelledKeys(const RuleContext& context, Findings& findings) {
   const WorkloadView& view = context.view;
   if (!MayMisspell(view)) return;
   size_t budget = schemas::kMaxComparedKeys;
-  const auto check = [&](std::span<const Place* const> maps, const Place& own, Where where) {
-    for (const Place* map : maps) CheckKeysOf(view, *map, where, budget, findings);
+  const auto check = [&](std::span<const FieldView* const> maps, const FieldView& own,
+                         Where where) {
+    for (const FieldView* map : maps) CheckKeysOf(view, *map, where, budget, findings);
     const bool has_own = std::any_of(maps.begin(), maps.end(),
-                                     [&](const Place* map) { return map->value == own.value; });
+                                     [&](const FieldView* map) { return map->value == own.value; });
     if (!has_own) CheckKeysOf(view, own, where, budget, findings);
   };
   check(view.reaching_labels, view.labels, Where::kLabel);

@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "json/pointer.h"
 #include "policies/families.h"
-#include "policies/places.h"
+#include "policies/text_entries.h"
 #include "schemas/names.h"
 #include "schemas/placement.h"
 
@@ -45,7 +45,7 @@ std::string SeenK::Path() const {
 
 std::optional<SeenK> SeenBy(const RuleContext& context, const PodTemplateView& pod) {
   const WorkloadView& view = context.view;
-  const schemas::Place* of_group = nullptr;
+  const schemas::FieldView* of_group = nullptr;
   if (pod.pod_group) {
     const auto& annotations = view.pod_groups[*pod.pod_group].annotations;
     if (annotations && annotations->Find(schemas::kMinAvailable) != nullptr)
@@ -101,7 +101,7 @@ bool HasOwnGangSize(const PodGroupView& group) {
 }
 
 // Whether the map is of pods that have one.
-bool IsBesideGangSize(const WorkloadView& view, const schemas::Place& map) {
+bool IsBesideGangSize(const WorkloadView& view, const schemas::FieldView& map) {
   return std::any_of(
       view.pod_groups.begin(), view.pod_groups.end(), [&](const PodGroupView& group) {
         if (!HasOwnGangSize(group)) return false;

@@ -25,7 +25,7 @@ struct SeenK {
   int64_t k = 0;
   const schemas::WorkloadView* view = nullptr;
   const schemas::PodTemplateView* pod = nullptr;
-  const schemas::Place* of_group = nullptr;  // null pointer: it is not on the PodGroup
+  const schemas::FieldView* of_group = nullptr;  // null pointer: it is not on the PodGroup
 
   std::string Path() const;
 };

@@ -7,7 +7,7 @@
 #include "policies/common/gang_size.h"
 #include "policies/families.h"
 #include "policies/lookups.h"
-#include "policies/places.h"
+#include "policies/text_entries.h"
 #include "schemas/children.h"
 #include "schemas/names.h"
 #include "schemas/replicas.h"

@@ -185,8 +185,8 @@ std::optional<std::string> FaultOf(std::string_view name) {
   return std::nullopt;
 }
 
-// What comes of it, as the end of a sentence. The webhook of LeaderWorkerSet judges the name of the
-// object itself, as Kubernetes before 1.34 judges that of a Service.
+// What comes of it, as the end of a sentence. The webhook of LeaderWorkerSet evaluates the name of
+// the object itself, as Kubernetes before 1.34 evaluates that of a Service.
 std::string_view OutcomeOf(const schemas::WorkloadView& view) {
   if (view.kind == schemas::Kind::kLeaderWorkerSet && FaultOf(view.name)) {
     return "the webhook of LeaderWorkerSet 0.5 and later refuses the object, whatever the "

@@ -4,7 +4,7 @@
 #include "base/text.h"
 #include "json/pointer.h"
 #include "policies/families.h"
-#include "policies/places.h"
+#include "policies/text_entries.h"
 #include "schemas/names.h"
 
 namespace mindgate::policies::common {

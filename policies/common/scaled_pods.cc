@@ -24,7 +24,7 @@ using schemas::WorkloadView;
 struct ScaledPods {
   const PodTemplateView* pod = nullptr;
   const WorkloadView* view = nullptr;
-  const schemas::Place* labels = nullptr;
+  const schemas::FieldView* labels = nullptr;
   std::string_view rule;
 
   std::optional<std::string_view> Label(std::string_view key) const {

@@ -1,7 +1,7 @@
 #include "base/text.h"
 #include "policies/chips/chips.h"
 #include "policies/families.h"
-#include "policies/places.h"
+#include "policies/text_entries.h"
 #include "schemas/names.h"
 #include "schemas/placement.h"
 #include "schemas/workload.h"

@@ -5,7 +5,7 @@
 #include "json/pointer.h"
 #include "policies/families.h"
 #include "policies/infer_operator/infer_operator.h"
-#include "policies/places.h"
+#include "policies/text_entries.h"
 #include "schemas/names.h"
 
 namespace mindgate::policies::infer_operator {

@@ -3,7 +3,7 @@
 
 #include "base/text.h"
 #include "policies/families.h"
-#include "policies/places.h"
+#include "policies/text_entries.h"
 #include "schemas/names.h"
 
 // Groups of a leader and its workers (lws: pkg/controllers, pkg/schedulerprovider).

@@ -5,7 +5,7 @@
 #include "json/pointer.h"
 #include "policies/families.h"
 #include "policies/lookups.h"
-#include "policies/places.h"
+#include "policies/text_entries.h"
 #include "schemas/names.h"
 
 // How OME joins a runtime and an InferenceService into workloads, and what it silently leaves out
@@ -279,7 +279,7 @@ void CheckVolcanoQueue(const RuleContext& context, Findings& findings) {
   for (const schemas::PodTemplateView& pod : context.view.templates) {
     if (!pod.RequestsNpus() && (pod.router || !context.view.IsNpuWorkload())) continue;
     if (pod.Annotation("scheduling.volcano.sh/queue-name")) continue;
-    for (const schemas::Place* place : {&pod.annotations, &context.view.annotations}) {
+    for (const schemas::FieldView* place : {&pod.annotations, &context.view.annotations}) {
       const auto queue = place->Text(kOmeQueue);
       if (!queue) continue;
       findings.Violate(place->path.Child(kOmeQueue),

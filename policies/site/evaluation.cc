@@ -38,12 +38,12 @@ Evaluation::Evaluation(const SitePolicy& policy, const RuleContext& context, Fin
   context_.site->scratch().Clear();
 }
 
-void Evaluation::Judge(const WrittenBinding& binding, const json::Value* params) {
+void Evaluation::Evaluate(const WrittenBinding& binding, const json::Value* params) {
   findings_.SetAtMost(binding.mode == policy_.rule().default_mode ? Mode::kEnforce : binding.mode);
   params_ = params;
   own_.assign(policy_.variables_.size(), std::nullopt);
   const Condition condition = ConditionsHold();
-  judged_ = judged_ || condition != Condition::kDoesNot;
+  evaluated_ = evaluated_ || condition != Condition::kDoesNot;
   if (condition != Condition::kHolds) return;
   for (size_t i = 0; i < policy_.validations_.size(); ++i) {
     Validate(policy_.validations_[i], policy_.written().validations[i]);
@@ -52,7 +52,7 @@ void Evaluation::Judge(const WrittenBinding& binding, const json::Value* params)
 }
 
 void Evaluation::Fail(const std::string& message) {
-  judged_ = true;
+  evaluated_ = true;
   if (policy_.written().ignores_failures) {
     findings_.Skip(message + "; failurePolicy is Ignore");
   } else {
@@ -64,7 +64,7 @@ void Evaluation::FailAt(const Expression& expression, const std::string& what,
                         const json::Issue& issue) {
   const std::string_view unknown = context_.site->unknown();
   if (!unknown.empty() && !issue.beyond_limit) {
-    judged_ = true;
+    evaluated_ = true;
     findings_.Skip(std::string(unknown));
     return;
   }

@@ -20,9 +20,9 @@ class Evaluation final : public cel::Activation {
   Evaluation(const SitePolicy& policy, const RuleContext& context, Findings& findings);
 
   // Under the binding, and with the parameter; a null pointer where the policy takes none.
-  void Judge(const WrittenBinding& binding, const json::Value* params);
+  void Evaluate(const WrittenBinding& binding, const json::Value* params);
   // Nothing was about the object.
-  bool found_nothing_to_judge() const { return !judged_; }
+  bool found_nothing_to_evaluate() const { return !evaluated_; }
   void Fail(const std::string& message);
 
   cel::Value Get(size_t variable, cel::Context& context) override;
@@ -46,7 +46,7 @@ class Evaluation final : public cel::Activation {
   std::vector<std::optional<cel::Value>> own_;  // variables that were evaluated
   uint64_t left_ = kMostSteps;
   uint64_t allowance_ = 0;  // of the expression that is evaluated
-  bool judged_ = false;
+  bool evaluated_ = false;
 };
 
 // What a message says, and of which place.

@@ -106,7 +106,7 @@ class WorkloadBuilder {
   }
 
   // What the pods carry: the nearest map wins.
-  Value MapOf(const schemas::Place& own, std::span<const schemas::Place> inherited) {
+  Value MapOf(const schemas::FieldView& own, std::span<const schemas::FieldView> inherited) {
     const bool none_inherited =
         std::all_of(inherited.begin(), inherited.end(),
                     [](const auto& map) { return map.value == nullptr || map.value->empty(); });
@@ -115,7 +115,7 @@ class WorkloadBuilder {
     }
     std::vector<cel::Entry> entries;
     AddMissing(own.value, entries);
-    for (const schemas::Place& map : inherited) AddMissing(map.value, entries);
+    for (const schemas::FieldView& map : inherited) AddMissing(map.value, entries);
     cel::Entry* row = arena_.Row<cel::Entry>(entries.size());
     std::copy(entries.begin(), entries.end(), row);
     cel::SortEntries({row, entries.size()});

@@ -21,7 +21,7 @@ cel::Value WorkloadValue(const RuleContext& context, json::Arena& arena);
 namespace mindgate::policies {
 
 // What policies of a site's own read of one request, each made when the first of them asks for it.
-// Lives as long as its judgement; one thread at a time.
+// Lives as long as its evaluation; one thread at a time.
 class SiteFacts {
  public:
   // Variables that all policies have, in the order of the environment.

@@ -437,7 +437,8 @@ bool IsOfKind(const Json& document, std::string_view kind) {
 }
 
 template <typename T>
-std::optional<T> ReadObject(const Type<T>& table, const Json& document, schemas::Reading& reading) {
+std::optional<T> ReadObject(const Type<T>& table, const Json& document,
+                            schemas::ReadContext& reading) {
   T read;
   if (!schemas::ReadDocument(table, document, reading, read)) return std::nullopt;
   read.document = std::make_shared<const json::Document>(document);
@@ -451,12 +452,12 @@ bool IsBinding(const Json& document) {
   return IsOfKind(document, "ValidatingAdmissionPolicyBinding");
 }
 
-std::optional<WrittenPolicy> ReadPolicy(const Json& document, schemas::Reading& reading) {
+std::optional<WrittenPolicy> ReadPolicy(const Json& document, schemas::ReadContext& reading) {
   static const auto table = ObjectTable(PolicySpecTable());
   return ReadObject(table, document, reading);
 }
 
-std::optional<WrittenBinding> ReadBinding(const Json& document, schemas::Reading& reading) {
+std::optional<WrittenBinding> ReadBinding(const Json& document, schemas::ReadContext& reading) {
   static const auto table = ObjectTable(BindingSpecTable());
   return ReadObject(table, document, reading);
 }

@@ -156,7 +156,8 @@ bool IsPolicy(const json::Json& document);
 bool IsBinding(const json::Json& document);
 
 // Reads one document. What is wrong goes to `reading`, all at once; then nothing is returned.
-std::optional<WrittenPolicy> ReadPolicy(const json::Json& document, schemas::Reading& reading);
-std::optional<WrittenBinding> ReadBinding(const json::Json& document, schemas::Reading& reading);
+std::optional<WrittenPolicy> ReadPolicy(const json::Json& document, schemas::ReadContext& reading);
+std::optional<WrittenBinding> ReadBinding(const json::Json& document,
+                                          schemas::ReadContext& reading);
 
 }  // namespace mindgate::policies::site

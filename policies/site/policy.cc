@@ -111,7 +111,7 @@ std::string_view ValueOr(const std::map<std::string, std::string, std::less<>>& 
                                                                    : Trim(found->second);
 }
 
-// What a policy that takes parameters is judged with.
+// What a policy that takes parameters is evaluated with.
 struct FoundParams {
   std::vector<const json::Value*> objects;
   bool known = false;  // all there are
@@ -295,12 +295,12 @@ void SitePolicy::Run(const RuleContext& context, Findings& findings) const {
   for (const WrittenBinding& binding : bindings_) {
     if (binding.resources && !Matches(*binding.resources, asked)) continue;
     if (!written_.param_kind || !binding.param_ref) {
-      evaluation.Judge(binding, nullptr);
+      evaluation.Evaluate(binding, nullptr);
       continue;
     }
     const ParamSearch search(*written_.param_kind, *params_, context.request.objects);
     const FoundParams found = search.Find(*binding.param_ref, context.ns());
-    for (const json::Value* params : found.objects) evaluation.Judge(binding, params);
+    for (const json::Value* params : found.objects) evaluation.Evaluate(binding, params);
     if (!found.objects.empty()) continue;
     const std::string what =
         written_.param_kind->kind +
@@ -311,7 +311,7 @@ void SitePolicy::Run(const RuleContext& context, Findings& findings) const {
       evaluation.Fail("there is no " + what + ", which binding " + binding.name + " names");
     }
   }
-  if (evaluation.found_nothing_to_judge() && findings.skipped().empty()) {
+  if (evaluation.found_nothing_to_evaluate() && findings.skipped().empty()) {
     findings.DoesNotApply("its bindings or matchConditions do not match");
   }
 }

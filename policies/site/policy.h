@@ -78,7 +78,7 @@ class SitePolicy final : public Check {
   const Rule& rule() const { return rule_; }
   const std::string& name() const { return written_.name; }
   const WrittenPolicy& written() const { return written_; }
-  // Whether a cluster cannot judge by it, because an expression reads `workload`.
+  // Whether a cluster cannot evaluate it, because an expression reads `workload`.
   bool uses_workload() const { return uses_workload_; }
 
   void Run(const RuleContext& context, Findings& findings) const override;

@@ -80,7 +80,7 @@ class SiteReader {
 
   void ReadDocument(size_t index, const json::YamlDocument& document) {
     const site::WrittenIn in{texts_[index], document};
-    schemas::Reading reading(document.value, document.positions);
+    schemas::ReadContext reading(document.value, document.positions);
     if (site::IsPolicy(document.value)) {
       auto written = site::ReadPolicy(document.value, reading);
       faults_[index].Append(reading.Faults());
@@ -134,8 +134,8 @@ class SiteReader {
     if (!policy->rule().kinds.Intersects(schemas::kEveryKind)) {
       warnings_[index].Add(Warning(in.document.positions.At("/spec/matchConstraints"),
                                    "spec.matchConstraints",
-                                   "the policy matches no kind that mindgate judges",
-                                   "`mindgate kinds` lists them; a cluster judges every kind"));
+                                   "the policy matches no kind that mindgate evaluates",
+                                   "`mindgate kinds` lists them; a cluster evaluates every kind"));
     }
     set_->policies_.push_back(std::move(policy));
   }

@@ -15,7 +15,7 @@
 namespace mindgate::policies {
 
 // The policies of a site's own, in Kubernetes' format: a set that never changes, shared by all who
-// judge with it. Findings and traces point into it. Safe from many threads.
+// evaluate with it. Findings and traces point into it. Safe from many threads.
 class SitePolicies {
  public:
   using Text = site::PolicyText;

@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "json/pointer.h"
 #include "policies/families.h"
-#include "policies/places.h"
+#include "policies/text_entries.h"
 #include "schemas/children.h"
 #include "schemas/names.h"
 #include "schemas/placement.h"
@@ -42,7 +42,7 @@ std::optional<int64_t> TotalReplicas(std::span<const PartView> tasks) {
 
 void CheckGangSize(const RuleContext& context, Findings& findings) {
   if (!context.view.IsNpuWorkload()) return;
-  const schemas::Place& job = context.view.spec;
+  const schemas::FieldView& job = context.view.spec;
   const auto tasks = context.view.parts;
   for (const PartView& task : tasks) {
     const auto least = json::AsInt(json::Find(*task.value, "minAvailable"));
@@ -66,7 +66,7 @@ void CheckGangSize(const RuleContext& context, Findings& findings) {
 
 void CheckQueue(const RuleContext& context, Findings& findings) {
   if (!context.view.IsNpuWorkload()) return;
-  const schemas::Place& job = context.view.spec;
+  const schemas::FieldView& job = context.view.spec;
   // From 1.15 on the CRD fills it in.
   if (context.config.versions.IsFrom(Component::kVolcano, {1, 15})) return;
   const Value* queue = job.Find("queue");
@@ -82,7 +82,7 @@ void CheckQueue(const RuleContext& context, Findings& findings) {
 
 void CheckMinAvailable(const RuleContext& context, Findings& findings) {
   if (!context.view.IsNpuWorkload()) return;
-  const schemas::Place& job = context.view.spec;
+  const schemas::FieldView& job = context.view.spec;
   const Value* least = job.Find("minAvailable");
   if (job.value == nullptr || (least != nullptr && json::AsInt(least) != 0)) return;
   const int64_t total = TotalReplicas(context.view.parts).value_or(1);
@@ -179,7 +179,7 @@ struct Reaction {
   std::string path;
 };
 
-std::optional<Reaction> ReactionTo(std::string_view event, const schemas::Place& job,
+std::optional<Reaction> ReactionTo(std::string_view event, const schemas::FieldView& job,
                                    const PartView& task) {
   if (const auto own = ActionOn(event, json::Find(*task.value, "policies"))) {
     return Reaction{event, *own, task.Path("/policies")};
@@ -234,7 +234,7 @@ void CheckFailurePolicy(const RuleContext& context, Findings& findings) {
     return;
   }
   const std::string asked = label ? "pod-rescheduling: on" : "huawei.com/recover_policy_path: pod";
-  const schemas::Place& job = context.view.spec;
+  const schemas::FieldView& job = context.view.spec;
   const schemas::Versions& versions = context.config.versions;
   const bool old = versions.IsBefore(Component::kVolcano, {1, 11});
   for (const PartView& task : context.view.parts) {
@@ -271,7 +271,7 @@ void ForEachNpuReaction(const RuleContext& context, std::string_view event, cons
 // Actions after which the job is over.
 constexpr std::string_view kEndings[] = {"AbortJob", "TerminateJob", "CompleteJob"};
 
-// The label that asks for pods to be made again after the event; empty when none does.
+// The label that asks for pods to be recreated after the event; empty when none does.
 std::string RecoveryAsked(const RuleContext& context, std::string_view event) {
   const auto& group = context.view.pod_groups.front();
   const bool hardware = event == "PodEvicted";
@@ -331,7 +331,7 @@ void CheckPartialGang(const RuleContext& context, Findings& findings) {
 }
 
 void CheckBatchJob(const RuleContext& context, Findings& findings) {
-  // The Jobs of a CronJob were judged with it.
+  // The Jobs of a CronJob were evaluated with it.
   if (!context.view.RequestsNpus() || context.view.controller_injected) return;
   findings.Violate("/kind",
                    "no MindCluster component handles a batch " +

@@ -67,10 +67,10 @@ std::string_view Builder::NameOr(std::string_view name, std::string_view what, s
   return name.empty() ? Text({what, " ", std::to_string(index)}) : name;
 }
 
-std::span<const Place> Builder::Row(std::initializer_list<const Place*> places) {
-  Place* const row = view_.arena->Row<Place>(places.size());
+std::span<const FieldView> Builder::Row(std::initializer_list<const FieldView*> places) {
+  FieldView* const row = view_.arena->Row<FieldView>(places.size());
   size_t count = 0;
-  for (const Place* place : places) std::construct_at(row + count++, *place);
+  for (const FieldView* place : places) std::construct_at(row + count++, *place);
   return {row, count};
 }
 
@@ -137,8 +137,8 @@ std::string_view Builder::String(const Value* parent, const Pointer& path, std::
   return json::AsString(Typed(parent, path, key, is_string, "string")).value_or("");
 }
 
-Place Builder::StringMap(const Value* parent, std::string_view key, const Pointer& path) {
-  Place place;
+FieldView Builder::StringMap(const Value* parent, std::string_view key, const Pointer& path) {
+  FieldView place;
   place.path = path;
   place.keys = KeyFilter();
   place.value = json::Find(parent, key);

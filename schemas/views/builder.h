@@ -49,7 +49,7 @@ class Builder {
   std::string_view String(const json::Value* parent, const Pointer& path, std::string_view key);
   // A map of strings (labels, annotations, nodeSelector), which is `key` of `parent`, at `path`:
   // also checks each value.
-  Place StringMap(const json::Value* parent, std::string_view key, const Pointer& path);
+  FieldView StringMap(const json::Value* parent, std::string_view key, const Pointer& path);
 
   // A PodTemplateSpec at `path`: metadata and spec. `pod_template` may be null: then a template
   // without containers is added, since pods are made all the same. The reference holds until the
@@ -79,7 +79,7 @@ class Builder {
   // The name, or "role 3" for one without.
   std::string_view NameOr(std::string_view name, std::string_view what, size_t index);
   // A row of places, for what a template inherits.
-  std::span<const Place> Row(std::initializer_list<const Place*> places);
+  std::span<const FieldView> Row(std::initializer_list<const FieldView*> places);
 
  private:
   const json::Value* Typed(const json::Value* parent, const Pointer& path, std::string_view key,

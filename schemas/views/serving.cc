@@ -51,8 +51,9 @@ void ReadRole(Builder& builder, const Value& role, std::string_view path, size_t
   const std::string_view name = builder.String(&role, path, "name");
   builder.Int(&role, path, "replicas");
   const Value* metadata = builder.Object(&role, path, "metadata");
-  Place labels = builder.StringMap(metadata, "labels", {path, "/metadata/labels"});
-  Place annotations = builder.StringMap(metadata, "annotations", {path, "/metadata/annotations"});
+  FieldView labels = builder.StringMap(metadata, "labels", {path, "/metadata/labels"});
+  FieldView annotations =
+      builder.StringMap(metadata, "annotations", {path, "/metadata/annotations"});
   if (view.kind == Kind::kInstanceSet) {
     // The operator copies a role's metadata to the InstanceSet and from then on reads only that.
     labels = view.labels;
@@ -378,8 +379,8 @@ class ComponentReader {
   const Component& component_;
   const Value& value_;
   std::string_view path_;
-  Place labels_;
-  Place annotations_;
+  FieldView labels_;
+  FieldView annotations_;
   std::vector<size_t> members_;
 };
 

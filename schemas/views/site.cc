@@ -186,7 +186,7 @@ class SiteReader {
     return pod;
   }
 
-  Place MapAt(Spot from, const FieldRoute& route) {
+  FieldView MapAt(Spot from, const FieldRoute& route) {
     return builder_.StringMap(ParentOf(from, route).value, route.steps().back().member,
                               PathOf(from, route));
   }

@@ -105,8 +105,8 @@ void ReadVolcanoJob(Builder& builder) {
   const Value* spec = builder.Object(&builder.object(), {}, "spec");
   builder.SetSpec(&builder.object(), "spec", "/spec");
   std::string_view path = "/spec";
-  Place labels = view.labels;
-  Place annotations = view.annotations;
+  FieldView labels = view.labels;
+  FieldView annotations = view.annotations;
   if (view.kind == Kind::kVolcanoCronJob) {
     const Value* job = builder.Object(spec, path, "jobTemplate");
     path = "/spec/jobTemplate";
@@ -155,7 +155,8 @@ void ReadVolcanoJob(Builder& builder) {
   group.min_member = builder.Int(spec, path, "minAvailable");
 }
 
-// One that somebody writes for pods of their own. Those of controllers copy what was judged before.
+// One that somebody writes for pods of their own. Those of controllers copy what was evaluated
+// before.
 void ReadPodGroup(Builder& builder) {
   WorkloadView& view = builder.view();
   if (view.controller) return builder.Decline();

@@ -53,7 +53,7 @@ std::string AnswerText(const json::Value& object, const admission::Verdict& verd
   return text;
 }
 
-TEST(KindsOfASite, AreInjectedAndJudgedAsRecorded) {
+TEST(KindsOfASite, AreInjectedAndEvaluatedAsRecorded) {
   std::set<std::string> seen;
   for (const Sample& sample : testing::SamplesIn({"kinds"})) {
     SCOPED_TRACE(sample.name);

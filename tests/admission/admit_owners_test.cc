@@ -7,7 +7,8 @@
 #include "support/workloads.h"
 
 // Who may skip the rules by an owner reference: offline, what a controller makes of an object that
-// was judged itself; on the wire nobody, since the API server does not send what controllers make.
+// was evaluated itself; on the wire nobody, since the API server does not send what controllers
+// make.
 namespace mindgate {
 namespace {
 

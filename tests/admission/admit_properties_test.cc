@@ -117,7 +117,7 @@ TEST(Properties, TwiceEqualsOnceAndPatchesApply) {
     RC_ASSERT(first.patch.empty() == (first.mutated == nullptr));
     if (!first.mutated) return;
     RC_ASSERT(tree.patch(json::ToJsonPatch(first.patch)) == TreeOf(first.mutated->root()));
-    const Options patch_only{.judge = false, .apply = false};
+    const Options patch_only{.evaluate = false, .apply = false};
     const Verdict unapplied = Admit(Create(object, *others), Defaults(), patch_only);
     RC_ASSERT(Patch(unapplied) == Patch(first));
     RC_ASSERT(unapplied.mutated == nullptr);
@@ -130,7 +130,7 @@ TEST(Properties, TwiceEqualsOnceAndPatchesApply) {
 
 TEST(Properties, WhatTheUserWroteSurvives) {
   Options mutate_only;
-  mutate_only.judge = false;
+  mutate_only.evaluate = false;
   EXPECT_TRUE(rc::check([&] {
     const auto others = Others();
     const Json tree = AnyObject();
@@ -156,7 +156,7 @@ TEST(Properties, NoFindingAboutOurOwnAndNoFixThatIsRefused) {
 
 TEST(Properties, UpdatesAreStable) {
   Options mutate_only;
-  mutate_only.judge = false;
+  mutate_only.evaluate = false;
   EXPECT_TRUE(rc::check([&] {
     const auto others = Others();
     const Json stored_tree = AnyObject();
@@ -181,7 +181,7 @@ TEST(Properties, UpdatesAreStable) {
 // A client that puts its original manifest back must not take away what was injected.
 TEST(Properties, PuttingTheOriginalBackChangesNothing) {
   Options mutate_only;
-  mutate_only.judge = false;
+  mutate_only.evaluate = false;
   EXPECT_TRUE(rc::check([&] {
     const auto others = Others();
     const Json tree = AnyObject();

@@ -227,9 +227,9 @@ TEST(Existing, NothingIsInjectedThatWouldBeTheOnlyReasonToDeny) {
   EXPECT_EQ(update.withheld.front().reason,
             "it was stored without what would be injected, and with it a rule would deny the "
             "update: only what was injected before is put back");
-  // The webhook that mutates judges nothing else, and comes to the same.
+  // The webhook that mutates evaluates nothing else, and comes to the same.
   const auto mutating =
-      admission::Admit(UpdateOf(raw, rolled), config, {.judge = false, .apply = false});
+      admission::Admit(UpdateOf(raw, rolled), config, {.evaluate = false, .apply = false});
   EXPECT_EQ(PathsOf(mutating), std::vector<std::string>());
 
   schemas::AdmissionRequest create;

@@ -71,8 +71,8 @@ std::vector<std::string> Texts(const Audit& audit) {
   for (const Workload& workload : audit.workloads) {
     std::string text = workload.Title() + " " + workload.framework +
                        (workload.npus ? " npus" : "") + ": " +
-                       std::string(admission::OutcomeName(workload.judged.outcome));
-    for (const offline::ReportedFinding& finding : workload.judged.findings) {
+                       std::string(admission::OutcomeName(workload.evaluated.outcome));
+    for (const offline::ReportedFinding& finding : workload.evaluated.findings) {
       text += ", " + finding.id + " " + std::string(offline::FindingLevelName(finding.level));
     }
     texts.push_back(std::move(text));
@@ -80,7 +80,7 @@ std::vector<std::string> Texts(const Audit& audit) {
   return texts;
 }
 
-TEST(AuditTest, JudgesEachWorkloadOnceByItsTopmostOwner) {
+TEST(AuditTest, EvaluatesEachWorkloadOnceByItsTopmostOwner) {
   StoredCluster cluster;
   cluster.Put(Chat("forced"));
   const Json pod = ::mindgate::testing::Workload(
@@ -89,7 +89,7 @@ TEST(AuditTest, JudgesEachWorkloadOnceByItsTopmostOwner) {
       Kind::kReplicaSet, {.container = NpuContainer(), .labels = {{"fault-scheduling", "forced"}}});
   cluster.Put(OwnedBy(Named(set, "chat-7d"), "apps/v1", "Deployment", "chat"));
   cluster.Put(OwnedBy(Named(pod, "chat-7d-x"), "apps/v1", "ReplicaSet", "chat-7d"));
-  // Its controller is not one that mindgate knows: its pods are judged, one for all.
+  // Its controller is not one that mindgate knows: its pods are evaluated, one for all.
   for (const char* name : {"ray-a", "ray-b"}) {
     cluster.Put(OwnedBy(Named(pod, name), "ray.io/v1", "RayCluster", "ray"));
   }
@@ -104,8 +104,8 @@ TEST(AuditTest, JudgesEachWorkloadOnceByItsTopmostOwner) {
   EXPECT_FALSE(audit.supposed);
 }
 
-// The object is judged, and not its pods.
-TEST(AuditTest, JudgesKindsOfTheSite) {
+// The object is evaluated, and not its pods.
+TEST(AuditTest, EvaluatesKindsOfTheSite) {
   const Json cluster_of_ray = {
       {"apiVersion", "ray.io/v1"},
       {"kind", "RayCluster"},
@@ -122,12 +122,13 @@ TEST(AuditTest, JudgesKindsOfTheSite) {
   cluster.Put(OwnedBy(Named(pod, "ray-head"), "ray.io/v1", "RayCluster", "ray"));
   schemas::Config config;
   config.kinds = schemas::SiteKinds(schemas::ShippedKindsNamed("ray"));
-  const std::vector<std::string> judged = {"RayCluster infer/ray pod npus: denied, MG050 denied"};
-  EXPECT_EQ(Texts(cluster.Run({}, nullptr, config)), judged);
+  const std::vector<std::string> evaluated = {
+      "RayCluster infer/ray pod npus: denied, MG050 denied"};
+  EXPECT_EQ(Texts(cluster.Run({}, nullptr, config)), evaluated);
   const auto of = [&](const char* kind) {
     return Texts(cluster.Run({.kinds = KindsNamed(kind, config.kinds)}, nullptr, config));
   };
-  EXPECT_EQ(of("rayclusters"), judged);
+  EXPECT_EQ(of("rayclusters"), evaluated);
   EXPECT_EQ(of("rayjobs"), std::vector<std::string>{});
   EXPECT_EQ(of("pods"), std::vector<std::string>{});
 }
@@ -147,7 +148,7 @@ TEST(AuditTest, LeavesOutWhatHasEndedAndWhatHasNoNpus) {
             std::vector<std::string>{"Deployment infer/chat deployment npus: admitted"});
   EXPECT_EQ(audit.ended, 1u);
   EXPECT_EQ(audit.counts.admitted, 2u);
-  EXPECT_GT(audit.workloads[0].judged.changes, 0u) << "what admission would inject";
+  EXPECT_GT(audit.workloads[0].evaluated.changes, 0u) << "what admission would inject";
 }
 
 TEST(AuditTest, KeepsToNamespaceKindsAndLabels) {
@@ -174,7 +175,7 @@ TEST(AuditTest, KeepsToNamespaceKindsAndLabels) {
 }
 
 // A rule reads other objects as it does in `apply`: here the autoscaler of a Deployment.
-TEST(AuditTest, KnowsTheObjectsBesideTheOneThatItJudges) {
+TEST(AuditTest, KnowsTheObjectsBesideTheOneThatItEvaluates) {
   Json chat = Chat();
   chat["spec"]["template"]["metadata"]["annotations"] = {{"huawei.com/schedule_minAvailable", "4"}};
   const Json autoscaler = {
@@ -187,7 +188,7 @@ TEST(AuditTest, KnowsTheObjectsBesideTheOneThatItJudges) {
         {"maxReplicas", 8}}}};
   const auto ids = [](const Audit& audit) {
     std::vector<std::string> all;
-    for (const auto& finding : audit.workloads.at(0).judged.findings) all.push_back(finding.id);
+    for (const auto& finding : audit.workloads.at(0).evaluated.findings) all.push_back(finding.id);
     return all;
   };
   EXPECT_EQ(ids(StoredCluster().Put(chat).Run()), (std::vector<std::string>{"MG076", "MG077"}));
@@ -209,7 +210,7 @@ TEST(AuditTest, UsesTheConfiguration) {
       {{"apiVersion", "v1"},
        {"kind", "Namespace"},
        {"metadata", {{"name", "infer"}, {"labels", {{"mindgate.io/inject", "disabled"}}}}}});
-  EXPECT_EQ(cluster.Run({}, nullptr, config).workloads[0].judged.changes, 0u);
+  EXPECT_EQ(cluster.Run({}, nullptr, config).workloads[0].evaluated.changes, 0u);
 }
 
 TEST(AuditTest, SupposesTheLossOfWhatEachWorkloadRunsOn) {

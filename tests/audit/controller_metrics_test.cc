@@ -14,13 +14,13 @@ namespace {
 
 using offline::FindingLevel;
 
-Workload Judged(const std::string& framework, admission::Outcome outcome,
-                const std::vector<std::pair<std::string, FindingLevel>>& findings) {
+Workload Evaluated(const std::string& framework, admission::Outcome outcome,
+                   const std::vector<std::pair<std::string, FindingLevel>>& findings) {
   Workload workload;
   workload.framework = framework;
-  workload.judged.outcome = outcome;
+  workload.evaluated.outcome = outcome;
   for (const auto& [id, level] : findings) {
-    offline::ReportedFinding& finding = workload.judged.findings.emplace_back();
+    offline::ReportedFinding& finding = workload.evaluated.findings.emplace_back();
     finding.id = id;
     finding.level = level;
   }
@@ -48,14 +48,14 @@ std::string Text(const AuditMetrics& metrics) {
 TEST(AuditMetricsTest, CountsTheNewestAuditOfEachNamespace) {
   AuditMetrics metrics;
   metrics.Set("a",
-              {Judged("deployment", admission::Outcome::kDenied,
-                      {{"MG050", FindingLevel::kDenied}, {"MG068", FindingLevel::kWarning}}),
-               Judged("deployment", admission::Outcome::kAdmitted, {})},
+              {Evaluated("deployment", admission::Outcome::kDenied,
+                         {{"MG050", FindingLevel::kDenied}, {"MG068", FindingLevel::kWarning}}),
+               Evaluated("deployment", admission::Outcome::kAdmitted, {})},
               true);
   metrics.Set(
       "b",
-      {Judged("deployment", admission::Outcome::kDenied, {{"MG050", FindingLevel::kDenied}}),
-       Judged("", admission::Outcome::kAdmitted, {{"MG101", FindingLevel::kAudit}})},
+      {Evaluated("deployment", admission::Outcome::kDenied, {{"MG050", FindingLevel::kDenied}}),
+       Evaluated("", admission::Outcome::kAdmitted, {{"MG101", FindingLevel::kAudit}})},
       false);
   metrics.Add({.written = 2, .deleted = 1});
   metrics.Add({.written = 3, .deleted = 0});

@@ -70,7 +70,7 @@ struct ControllerTest : testing::AuditedServer {
   bool AwaitFindings(const std::string& ns, const std::string& want) const {
     return Eventually([&] { return Findings(ns) == want; });
   }
-  // How often the Deployments of the namespace were listed to be judged.
+  // How often the Deployments of the namespace were listed to be evaluated.
   size_t Audits(const std::string& ns) const {
     return server.Count({.method = "GET", .target_part = "/namespaces/" + ns + "/deployments"});
   }

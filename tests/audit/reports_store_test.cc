@@ -23,7 +23,7 @@ Workload Wrong(const std::string& name, const std::string& message = "is wrong")
   workload.ns = "infer";
   workload.name = name;
   workload.uid = "uid-" + name;
-  offline::ReportedFinding& finding = workload.judged.findings.emplace_back();
+  offline::ReportedFinding& finding = workload.evaluated.findings.emplace_back();
   finding.id = "MG050";
   finding.level = offline::FindingLevel::kDenied;
   finding.message = message;
@@ -70,7 +70,7 @@ TEST_F(ReportStoreTest, WritesNothingWhereNoReportsAre) {
 TEST_F(ReportStoreTest, KeepsReportsAsTheFindingsAre) {
   server.Register({.resource = old, .custom = true});
   Workload right = Wrong("right");
-  right.judged.findings.clear();
+  right.evaluated.findings.clear();
   Workload unknown = Wrong("unknown");
   unknown.uid.clear();  // of a controller that somebody made up
   EXPECT_EQ(Put({Wrong("chat"), Wrong("rank"), right, unknown}), "2 written, 0 deleted");

@@ -29,10 +29,10 @@ Workload WrongChat() {
   workload.ns = "infer";
   workload.name = "chat";
   workload.uid = "1-2";
-  workload.judged.findings = {Finding("a", FindingLevel::kAudit), Finding("b", FindingLevel::kNote),
-                              Finding("c", FindingLevel::kWarning),
-                              Finding("d", FindingLevel::kDenied),
-                              Finding("e", FindingLevel::kError)};
+  workload.evaluated.findings = {
+      Finding("a", FindingLevel::kAudit), Finding("b", FindingLevel::kNote),
+      Finding("c", FindingLevel::kWarning), Finding("d", FindingLevel::kDenied),
+      Finding("e", FindingLevel::kError)};
   return workload;
 }
 
@@ -40,7 +40,7 @@ const Time kThen{std::chrono::seconds(1767225600)};
 
 TEST(ReportsTest, AWorkloadOwnsItsReport) {
   Workload chat = WrongChat();
-  chat.judged.findings.resize(1);
+  chat.evaluated.findings.resize(1);
   Json report = WorkloadReport(ReportFormat::kOpenReports, chat, kThen);
   EXPECT_FALSE(report["metadata"]["annotations"][kReportHash].get<std::string>().empty());
   report["metadata"].erase("annotations");
@@ -83,7 +83,7 @@ TEST(ReportsTest, AReportIsBounded) {
   Workload chat = WrongChat();
   ReportedFinding long_one = Finding("long", FindingLevel::kDenied);
   long_one.field = long_one.message = long_one.fix = std::string(2 * 1024, 'x');
-  chat.judged.findings.assign(2 * kMaxWorkloadResults, long_one);
+  chat.evaluated.findings.assign(2 * kMaxWorkloadResults, long_one);
   const Json report = WorkloadReport(ReportFormat::kOpenReports, chat, kThen);
   EXPECT_EQ(report["results"].size(), kMaxWorkloadResults);
   EXPECT_LT(report.dump().size(), size_t{1} << 20);
@@ -97,7 +97,7 @@ TEST(ReportsTest, TheHashChangesWithAllButTheTime) {
   const Json first = hash(WrongChat(), kThen);
   EXPECT_EQ(hash(WrongChat(), kThen + std::chrono::hours(1)), first);
   Workload changed = WrongChat();
-  changed.judged.findings[0].fix = "write something else";
+  changed.evaluated.findings[0].fix = "write something else";
   EXPECT_NE(hash(changed, kThen), first);
   changed = WrongChat();
   changed.uid = "1-3";

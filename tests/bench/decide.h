@@ -18,8 +18,8 @@ class Decider {
     const auto review = webhook::DecodeReview(*decoder, json::Text::InPlace(body), Time());
     if (!review) return review.error().detail;
     const bool mutates = hook == webhook::Hook::kMutate;
-    const auto verdict = admission::Admit(review->request, config_,
-                                          {.mutate = mutates, .judge = !mutates, .apply = false});
+    const auto verdict = admission::Admit(
+        review->request, config_, {.mutate = mutates, .evaluate = !mutates, .apply = false});
     return webhook::EncodeAnswer(*review, hook, verdict, "bench");
   }
 

@@ -61,7 +61,7 @@ std::vector<Stage> StagesOf(const std::string& text, const json::Value& object,
          json::Document patched;
          benchmark::DoNotOptimize(json::ApplyPatch(object, patch, patched.arena()));
        }},
-      {"view and judge",
+      {"view and evaluate",
        [&, create] {
          const auto view = schemas::BuildView(mutated);
          const auto request = create(mutated);
@@ -75,7 +75,8 @@ std::vector<Stage> StagesOf(const std::string& text, const json::Value& object,
          // As the two webhooks do it: the API server applies the patch.
          const auto decoded = decoder->Decode(text);
          const auto request = create(**decoded);
-         const auto verdict = admission::Admit(request, config, {.judge = false, .apply = false});
+         const auto verdict =
+             admission::Admit(request, config, {.evaluate = false, .apply = false});
          benchmark::DoNotOptimize(admission::Admit(request, config, {.mutate = false}));
          benchmark::DoNotOptimize(json::PatchText(verdict.patch));
        }},
@@ -161,11 +162,11 @@ void RunPolicies(const std::string& text, int runs) {
   const auto findings = [&] {
     return admission::Admit(request, config, {.mutate = false}).findings.size();
   };
-  print("judge without policies", findings(), measure(config, runs));
+  print("evaluate without policies", findings(), measure(config, runs));
   config.policies = PoliciesOf(50, "");
-  print("judge with 50 policies", findings(), measure(config, runs));
+  print("evaluate with 50 policies", findings(), measure(config, runs));
   config.policies = PoliciesOf(1, expensive);
-  print("judge with an expensive one", findings(), measure(config, std::max(20, runs / 100)));
+  print("evaluate with an expensive one", findings(), measure(config, std::max(20, runs / 100)));
 }
 
 }  // namespace

@@ -218,7 +218,7 @@ void Print(const Row& row, size_t sizes) {
   std::fflush(stdout);
 }
 
-// Two webhooks are called for each object: the dearer one is printed, both are judged.
+// Two webhooks are called for each object: the dearer one is printed, both are evaluated.
 std::vector<Row> Decisions(const std::vector<HostileShape>& shapes, size_t sizes, rlim_t seconds) {
   std::printf("\nHostile texts: CPU of one review, milliseconds\n  %-38s %-8s", "shape", "webhook");
   for (size_t i = 0; i < sizes; ++i) std::printf(" %8s", SizeName(kSizes[i]).c_str());

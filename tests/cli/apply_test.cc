@@ -51,7 +51,7 @@ std::string Deployment(const std::string& name, const std::string& label = "") {
 constexpr const char* kServiceYaml =
     "apiVersion: v1\nkind: Service\nmetadata: {name: llm}\nspec: {ports: [{port: 80}]}\n";
 
-// Scheduler injected, fault-scheduling judged, nothing else.
+// Scheduler injected, fault-scheduling evaluated, nothing else.
 class Apply : public ::testing::Test {
  protected:
   Apply() { workspace_.Write("mindgate.yaml", OnlyConfig({"scheduler-name"}, {"MG050"})); }

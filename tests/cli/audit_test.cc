@@ -188,7 +188,7 @@ TEST_F(AuditOfKindsOfTheSite, TakesTheirNames) {
       "hint: `mindgate kinds` lists all of them\n";
   EXPECT_EQ(Reported({"rayclusters"}), unknown);
   EXPECT_EQ(Reported({"rayclusters", "--config", "ray.yaml"}), "RayCluster/train pod;");
-  EXPECT_EQ(Reported({"pods", "--config", "ray.yaml"}), "") << "they were judged with it";
+  EXPECT_EQ(Reported({"pods", "--config", "ray.yaml"}), "") << "they were evaluated with it";
   EXPECT_EQ(Reported({"rayclustr", "--config", "ray.yaml"}, ""),
             "error: \"rayclustr\" is not a kind that mindgate audits\n"
             "hint: did you mean \"rayclusters\"? `mindgate kinds` lists all of them\n");
@@ -223,7 +223,7 @@ TEST_F(AuditOfKindsOfTheSite, ReadsThemFromASnapshot) {
 }
 
 // `policies.configMaps`, of the running mindgate and of a file.
-TEST_F(AuditOnACluster, JudgesByPoliciesInConfigMaps) {
+TEST_F(AuditOnACluster, EvaluatesByPoliciesInConfigMaps) {
   const auto put_policy = [&](const std::string& expression) {
     server.Put(resources::kConfigMaps,
                {{"metadata",
@@ -257,7 +257,7 @@ TEST_F(AuditOnACluster, JudgesByPoliciesInConfigMaps) {
 }
 
 // The chart puts files of policies beside mindgate.yaml.
-TEST_F(AuditOnACluster, JudgesByThePoliciesOfTheRunningMindgate) {
+TEST_F(AuditOnACluster, EvaluatesByThePoliciesOfTheRunningMindgate) {
   const auto audit = [&](const std::string& config, const Json& beside) {
     PutWatcher(server, config, beside);
     return Audit({"-A", "-o", "json"});
@@ -339,7 +339,7 @@ TEST(PolicyReports, AreSplit) {
     workload.kind = "Deployment";
     workload.ns = "infer";
     workload.name = "chat-" + std::to_string(i);
-    offline::ReportedFinding& finding = workload.judged.findings.emplace_back();
+    offline::ReportedFinding& finding = workload.evaluated.findings.emplace_back();
     finding.id = "internal-error";
     finding.message = "broken";
   }

@@ -76,8 +76,8 @@ TEST(Examples, PassAnAuditOnceTheyAreStored) {
     for (const json::YamlDocument& document : *documents) {
       const auto stored =
           std::find_if(collections.begin(), collections.end(), [&](const kube::Resource& resource) {
-            return resource.kind == document.value["kind"] &&
-                   resource.api_version() == document.value["apiVersion"];
+            return document.value["kind"] == resource.kind &&
+                   document.value["apiVersion"] == resource.api_version();
           });
       ASSERT_NE(stored, collections.end()) << name;
       server.Put(*stored, document.value);
@@ -89,18 +89,19 @@ TEST(Examples, PassAnAuditOnceTheyAreStored) {
   const auto audited = Cli({"audit", "-A", "--snapshot", "s.json", "-o", "json"});
   EXPECT_EQ(audited.code, 0) << audited.err;
   const Json report = Json::parse(audited.out);
-  std::vector<std::string> judged;
+  std::vector<std::string> evaluated;
   for (const Json& each : report["workloads"]) {
-    judged.push_back(each["kind"].get<std::string>() + " " + each["name"].get<std::string>() + " " +
-                     each["outcome"].get<std::string>() + " " + each["changes"].dump() + " " +
-                     each["findings"].dump());
+    evaluated.push_back(each["kind"].get<std::string>() + " " + each["name"].get<std::string>() +
+                        " " + each["outcome"].get<std::string>() + " " + each["changes"].dump() +
+                        " " + each["findings"].dump());
   }
-  EXPECT_THAT(judged, ::testing::UnorderedElementsAre(
-                          "AscendJob llm-train admitted 0 []", "AscendJob moe-train admitted 0 []",
-                          "InferenceService qwen3-8b admitted 0 []", "Job finetune admitted 0 []",
-                          "LeaderWorkerSet qwen admitted 0 []",
-                          "ServingRuntime sglang-qwen3-8b admitted 0 []",
-                          "StormService vllm-1p1d admitted 0 []"));
+  EXPECT_THAT(
+      evaluated,
+      ::testing::UnorderedElementsAre(
+          "AscendJob llm-train admitted 0 []", "AscendJob moe-train admitted 0 []",
+          "InferenceService qwen3-8b admitted 0 []", "Job finetune admitted 0 []",
+          "LeaderWorkerSet qwen admitted 0 []", "ServingRuntime sglang-qwen3-8b admitted 0 []",
+          "StormService vllm-1p1d admitted 0 []"));
 }
 
 // The policies of examples/policies: each has a suite, in which it admits one object at least and

@@ -294,11 +294,12 @@ TEST(Config, PoliciesAreValidatedAndThoseThatAreMissingWarnedOf) {
   workspace.Write("mindgate.yaml", "policies: {configMaps: true}\nrules: {policy/none: off}\n");
   const auto elsewhere = Cli({"config", "validate", "mindgate.yaml"});
   EXPECT_EQ(elsewhere.code, 0);
-  EXPECT_EQ(elsewhere.err,
-            "warning: policies.configMaps is true, and ConfigMaps are not read without a cluster: "
-            "their policies are left out\n"
-            "hint: name their texts under policies.files, too, or judge a cluster with `mindgate "
-            "audit`\n");
+  EXPECT_EQ(
+      elsewhere.err,
+      "warning: policies.configMaps is true, and ConfigMaps are not read without a cluster: "
+      "their policies are left out\n"
+      "hint: name their texts under policies.files, too, or evaluate a cluster with `mindgate "
+      "audit`\n");
   workspace.Write("mindgate.yaml", "policies: {files: [whole.yaml]}\n");
   workspace.Write("whole.yaml", "kind: ValidatingAdmissionPolicy\n");
   const auto faulty = Cli({"config", "validate", "mindgate.yaml"});

@@ -37,11 +37,12 @@ cases:
   }
   const CliResult result = Cli({"test", "suites"});
   EXPECT_EQ(result.code, 0);
-  EXPECT_EQ(result.err,
-            "warning: policies.configMaps is true, and ConfigMaps are not read without a cluster: "
-            "their policies are left out\n"
-            "hint: name their texts under policies.files, too, or judge a cluster with `mindgate "
-            "audit`\n");
+  EXPECT_EQ(
+      result.err,
+      "warning: policies.configMaps is true, and ConfigMaps are not read without a cluster: "
+      "their policies are left out\n"
+      "hint: name their texts under policies.files, too, or evaluate a cluster with `mindgate "
+      "audit`\n");
 }
 
 TEST_F(TestCommand, PassingCases) {
@@ -276,7 +277,7 @@ TEST_F(TestCommand, ASuiteOnStandardInput) {
   EXPECT_EQ(result.code, 2) << "named, so it must be a suite";
 }
 
-TEST_F(TestCommand, ExceptionsAreJudgedAtTheTimeOfTheSuite) {
+TEST_F(TestCommand, ExceptionsAreEvaluatedAtTheTimeOfTheSuite) {
   const std::string suite = R"(config:
   exceptions: [{rules: [MG050], owner: o, reason: r, expires: 2026-06-30}]
 cases: [{name: a, input: pod.yaml, expect: {outcome: )";

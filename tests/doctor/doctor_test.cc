@@ -918,7 +918,7 @@ TEST_F(VersionsOfCluster, ThatTheConfigurationHasWrongAreNamed) {
   PutController("volcano", "volcanosh/vc-controller-manager:v1.12.2");
   EXPECT_EQ(Of("versions", Status::kWarning),
             std::vector<std::string>{"versions: versions.volcano is 1.9.0 in mindgate.yaml, but "
-                                     "Volcano 1.12.2 runs: rules judge for the wrong version"});
+                                     "Volcano 1.12.2 runs: rules evaluate for the wrong version"});
   PutWatcher("versions: {volcano: '1.12.0'}\n");
   EXPECT_EQ(Of("versions", Status::kWarning), std::vector<std::string>());
 }

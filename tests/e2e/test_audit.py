@@ -41,7 +41,7 @@ def audit(cluster: Cluster, *arguments: str) -> dict[str, Any]:
     return json.loads(done.stdout)
 
 
-def judged(told: dict[str, Any]) -> dict[tuple[str, str], dict[str, Any]]:
+def evaluated(told: dict[str, Any]) -> dict[tuple[str, str], dict[str, Any]]:
     """The workloads by kind and name, without what changes while their pods start: pods, NPUs, what a death does, and the order."""
     lasting = ("namespace", "framework", "outcome", "findings")
     return {(each["kind"], each["name"]): {key: each[key] for key in lasting} for each in told["workloads"]}
@@ -66,8 +66,8 @@ def test_workloads_from_before_mindgate(before_mindgate: Cluster) -> None:
     assert running["pods"] == 1
     assert running["npus"] == 1
     assert running["nodeDies"]["recovery"] in {"recovers", "hangs"}
-    of_lws = {key: each for key, each in judged(told).items() if key[0] == "LeaderWorkerSet"}
-    assert judged(audit(cluster, "lws")) == of_lws
+    of_lws = {key: each for key, each in evaluated(told).items() if key[0] == "LeaderWorkerSet"}
+    assert evaluated(audit(cluster, "lws")) == of_lws
     # The CRD of PolicyReports takes what is written, and keeps all of it.
     reports = cluster.run(PROGRAM, "audit", "-n", cluster.namespace, "-o", "policyreport", check=False).stdout
     cluster.kubectl("apply", "--validate=strict", "-f", "-", input=reports)
@@ -82,7 +82,7 @@ def test_workloads_from_before_mindgate(before_mindgate: Cluster) -> None:
         PROGRAM, "audit", "-n", cluster.namespace, "-o", "json", "--snapshot", "-", input=snapshot, check=False
     )
     assert of_snapshot.returncode == 1, of_snapshot.stderr
-    assert judged(json.loads(of_snapshot.stdout)) == judged(told)
+    assert evaluated(json.loads(of_snapshot.stdout)) == evaluated(told)
 
 
 def test_who_has_rights_in_one_namespace(before_mindgate: Cluster) -> None:
@@ -120,7 +120,7 @@ def test_the_watcher_keeps_reports(before_mindgate: Cluster, installation: Relea
     cluster = before_mindgate
     installation.install({"config": {"audit": {"mode": "on"}}})
     installation.wait_ready()
-    wrong = {key for key, each in judged(audit(cluster)).items() if each["outcome"] == "denied"}
+    wrong = {key for key, each in evaluated(audit(cluster)).items() if each["outcome"] == "denied"}
     assert len(wrong) > 10
 
     def denied(resource: str) -> set[tuple[str, str]]:

@@ -104,8 +104,8 @@ def test_policies_find_what_rules_find(
             continue
         found_by_policies = set(re.findall(r"': (MG\d{3}): ", answer.stderr))
         # What the API server has made of it, which is what policies see.
-        judged = cluster.run(PROGRAM, "apply", "--config", config, "-f", "-", "-o", "json", input=answer.stdout, check=False)
-        findings = [each for result in json.loads(judged.stdout)["results"] for each in result["findings"]]
+        evaluated = cluster.run(PROGRAM, "apply", "--config", config, "-f", "-", "-o", "json", input=answer.stdout, check=False)
+        findings = [each for result in json.loads(evaluated.stdout)["results"] for each in result["findings"]]
         found_by_rules = {each["rule"] for each in findings} & ids
         compared += 1
         if found_by_policies != found_by_rules:
@@ -146,7 +146,7 @@ def test_policies_of_the_site(cluster: Cluster, without_policies: None, tmp_path
     wait_for(lambda: "a long name" in create(cluster, long_name).stderr, "the API server to read the policies")
     assert create(cluster, long_name).returncode != 0
     assert create(cluster, deployment({}, name="llm")).returncode == 0
-    # The kinds that mindgate does not judge are left alone.
+    # The kinds that mindgate does not evaluate are left alone.
     assert create(cluster, {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "longer"}}).returncode == 0
 
 
@@ -257,8 +257,8 @@ def test_policies_write_what_mutators_write(cluster: Cluster, without_injections
     for name, tree, before in plain:
         if before.returncode != 0:
             continue
-        judged = cluster.run(PROGRAM, "apply", "-f", "-", "-o", "json", input=before.stdout, check=False)
-        want = injected(json.loads(judged.stdout)["results"][0]["object"])
+        evaluated = cluster.run(PROGRAM, "apply", "-f", "-", "-o", "json", input=before.stdout, check=False)
+        want = injected(json.loads(evaluated.stdout)["results"][0]["object"])
         got = injected(json.loads(create(cluster, tree).stdout))
         compared += got != injected(json.loads(before.stdout))
         if got != want:

@@ -83,7 +83,7 @@ def test_a_replica_set_that_is_right_is_injected(cluster: Cluster, mindgate: Rel
     assert template["metadata"]["labels"]["fault-scheduling"] == "force"
 
 
-def test_a_replica_set_of_another_is_judged_and_left_as_it_is(cluster: Cluster, mindgate: Release, tenant: str) -> None:
+def test_a_replica_set_of_another_is_evaluated_and_left_as_it_is(cluster: Cluster, mindgate: Release, tenant: str) -> None:
     cluster.kubectl("create", "--as", tenant, "-f", "-", input=json.dumps(empty("Deployment")))
     sent = of_kind("ReplicaSet", cluster.get("deployment", "owner"), cores=8)
     # So that the deployment controller does not take it for its own.

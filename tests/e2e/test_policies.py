@@ -1,4 +1,4 @@
-"""Policies of a site's own in ConfigMaps of mindgate's namespace: followed by webhook and watcher, and judged whole."""
+"""Policies of a site's own in ConfigMaps of mindgate's namespace: followed by webhook and watcher, and evaluated whole."""
 
 from __future__ import annotations
 

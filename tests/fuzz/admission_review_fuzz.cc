@@ -20,7 +20,7 @@ void Answer(const mindgate::webhook::Review& review, Hook hook) {
   const mindgate::schemas::Config config;
   const bool mutate = hook == Hook::kMutate;
   const auto verdict =
-      mindgate::admission::Admit(review.request, config, {.mutate = mutate, .judge = !mutate});
+      mindgate::admission::Admit(review.request, config, {.mutate = mutate, .evaluate = !mutate});
   Check(verdict.outcome != mindgate::admission::Outcome::kError);
   const auto answer =
       mindgate::json::Decode(EncodeAnswer(review, hook, verdict, config.generation));

@@ -27,7 +27,7 @@ TEST(Locate, GivesThePlaceOfEveryValue) {
       "    \"a/b~\\u0063\" : null\n"
       "  }\n"
       "}\n";
-  const Positions places = Locate(text);
+  const Positions places = PositionsOf(text);
   const std::map<std::string, Position> want = {
       {"", {1, 1}},
       {"/apiVersion", {2, 17}},
@@ -52,13 +52,13 @@ TEST(Locate, GivesThePlaceOfEveryValue) {
 }
 
 TEST(Locate, CountsNoByteOrderMark) {
-  EXPECT_EQ(Locate("\xEF\xBB\xBF[1]").At("/0"), (Position{1, 2}));
+  EXPECT_EQ(PositionsOf("\xEF\xBB\xBF[1]").At("/0"), (Position{1, 2}));
 }
 
 TEST(Locate, StopsAtAFault) {
-  EXPECT_TRUE(Locate("").empty());
-  EXPECT_TRUE(Locate("\xff").empty());
-  const Positions places = Locate("{\"a\": 1,\n\"b\": x");
+  EXPECT_TRUE(PositionsOf("").empty());
+  EXPECT_TRUE(PositionsOf("\xff").empty());
+  const Positions places = PositionsOf("{\"a\": 1,\n\"b\": x");
   EXPECT_EQ(places.At("/a"), (Position{1, 7}));
   EXPECT_EQ(places.At("/b"), (Position{2, 6}));
 }
@@ -68,9 +68,9 @@ TEST(Locate, TakesLongKeysAboveManyValuesAndDeepNesting) {
   std::string wide = "{\"" + std::string(1'000'000, 'k') + "\":[0";
   for (int i = 0; i < 100'000; ++i) wide += ",0";
   wide += "]}";
-  EXPECT_EQ(Locate(wide).At("/" + std::string(1'000'000, 'k') + "/99999"),
+  EXPECT_EQ(PositionsOf(wide).At("/" + std::string(1'000'000, 'k') + "/99999"),
             (Position{1, 1'000'006 + 199'998}));
-  EXPECT_EQ(Locate(std::string(150'000, '[')).At("/0/0/0"), (Position{1, 4}));
+  EXPECT_EQ(PositionsOf(std::string(150'000, '[')).At("/0/0/0"), (Position{1, 4}));
 }
 
 TEST(Positions, AreEmptyUntilSet) {
@@ -121,7 +121,7 @@ RC_GTEST_PROP(LocateProperty, PointsAtTheTextOfEveryValue, (bool pretty)) {
   for (size_t i = 0; i < text.size(); ++i) {
     if (text[i] == '\n') lines.push_back(i + 1);
   }
-  const Positions places = Locate(text);
+  const Positions places = PositionsOf(text);
   ForEachPlace(root, "", false, [&](const std::string& pointer, const Json& value, bool is_member) {
     const Position at = places.At(pointer);
     RC_ASSERT(at.line >= 1 && at.line <= static_cast<int>(lines.size()));

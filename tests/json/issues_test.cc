@@ -130,11 +130,11 @@ TEST(Render, NamesACharacterThatOnlyLooksRight) {
   EXPECT_EQ(LookalikeHint(Issue{{}, "", "wrong", ""}, text), "");
 }
 
-TEST(PlaceText, LeavesOutWhatIsUnknown) {
-  EXPECT_EQ(PlaceText("a.yaml", {3, 7}), "a.yaml:3:7");
-  EXPECT_EQ(PlaceText("a.yaml", {3, 0}), "a.yaml:3");
-  EXPECT_EQ(PlaceText("a.yaml", {0, 7}), "a.yaml");
-  EXPECT_EQ(PlaceText("a.yaml", {}), "a.yaml");
+TEST(PositionText, LeavesOutWhatIsUnknown) {
+  EXPECT_EQ(PositionText("a.yaml", {3, 7}), "a.yaml:3:7");
+  EXPECT_EQ(PositionText("a.yaml", {3, 0}), "a.yaml:3");
+  EXPECT_EQ(PositionText("a.yaml", {0, 7}), "a.yaml");
+  EXPECT_EQ(PositionText("a.yaml", {}), "a.yaml");
   EXPECT_EQ(LineText({3, 7}), "line 3, column 7");
 }
 

@@ -94,7 +94,7 @@ TEST(Documents, AnObjectHasAName) {
               ::testing::SizeIs(1));
 }
 
-TEST(Documents, NamesOfKindsThatNobodyJudgesAreTexts) {
+TEST(Documents, NamesOfKindsThatNobodyEvaluatesAreTexts) {
   const std::string service = "apiVersion: ray.io/v1\nkind: RayCluster\n";
   EXPECT_THAT(ObjectsOfText("a.yaml", service + "metadata: {name: a, namespace: no}\n"),
               ElementsAre("3:32! metadata.namespace: namespace must be a string, not a boolean "

@@ -22,7 +22,7 @@ struct Reported {
   Report report;
 };
 
-// Only MG050 is in force, which judges the label fault-scheduling.
+// Only MG050 is in force, which evaluates the label fault-scheduling.
 schemas::Config OnlyLabels(schemas::Mode mode) {
   schemas::Config config;
   for (const policies::Rule* rule : policies::Catalogue()) {
@@ -43,7 +43,7 @@ Reported ReportedOf(std::vector<InputText> inputs, const ReportOptions& options 
   return reported;
 }
 
-std::string JudgedPod(const std::string& name, const std::string& value = "Force") {
+std::string EvaluatedPod(const std::string& name, const std::string& value = "Force") {
   return "apiVersion: v1\nkind: Pod\nmetadata: {name: " + name +
          ", labels: {fault-scheduling: " + value +
          "}}\nspec: {containers: [{name: c, resources: {limits: {huawei.com/Ascend910: 1}}}]}\n";
@@ -53,11 +53,12 @@ std::string JudgedPod(const std::string& name, const std::string& value = "Force
 std::vector<std::string> LinesOf(const Report& report) {
   std::vector<std::string> lines;
   for (const ReportedObject& object : report.objects) {
-    std::string line = json::PlaceText(object.file, {object.line, 0}) + " " + object.title + " " +
-                       std::string(admission::OutcomeName(object.outcome)) + ":";
+    std::string line = json::PositionText(object.file, {object.line, 0}) + " " + object.title +
+                       " " + std::string(admission::OutcomeName(object.outcome)) + ":";
     for (const ReportedFinding& finding : object.findings) {
       line += " " + std::string(FindingLevelName(finding.level)) + " " + finding.id +
-              json::PlaceText("", finding.at) + (finding.field.empty() ? "" : " " + finding.field);
+              json::PositionText("", finding.at) +
+              (finding.field.empty() ? "" : " " + finding.field);
     }
     lines.push_back(line);
   }
@@ -67,7 +68,7 @@ std::vector<std::string> LinesOf(const Report& report) {
 TEST(Report, HoldsObjectsFindingsAndFaults) {
   const InputText gone = {"gone.yaml", "", "no such file"};
   const auto reported = ReportedOf(
-      {{"a.yaml", JudgedPod("bad") + "---\n" + JudgedPod("good", "force") + "---\nkind: [\n"},
+      {{"a.yaml", EvaluatedPod("bad") + "---\n" + EvaluatedPod("good", "force") + "---\nkind: [\n"},
        gone});
   EXPECT_THAT(LinesOf(reported.report),
               ElementsAre("a.yaml:1 Pod default/bad denied: denied MG050:3:50 "
@@ -79,7 +80,7 @@ TEST(Report, HoldsObjectsFindingsAndFaults) {
 }
 
 TEST(Report, OnlyFindingsLeavesObjectsOutAndCountsThem) {
-  const std::string text = JudgedPod("bad") + "---\n" + JudgedPod("good", "force");
+  const std::string text = EvaluatedPod("bad") + "---\n" + EvaluatedPod("good", "force");
   const auto reported = ReportedOf({{"a.yaml", text}}, {.only_findings = true});
   EXPECT_EQ(reported.report.objects.size(), 1u);
   EXPECT_EQ(CountsText(reported.report.counts), "1 admitted, 1 denied, 0 errors, 0 ignored");
@@ -98,7 +99,8 @@ TEST(Report, EffectsFollowModeAndStrict) {
       {schemas::Mode::kAudit, true, FindingLevel::kAudit},
   };
   for (const auto& c : cases) {
-    const auto reported = ReportedOf({{"a.yaml", JudgedPod("bad")}}, {.strict = c.strict}, c.mode);
+    const auto reported =
+        ReportedOf({{"a.yaml", EvaluatedPod("bad")}}, {.strict = c.strict}, c.mode);
     EXPECT_EQ(reported.report.objects.at(0).findings.at(0).level, c.want)
         << schemas::ModeName(c.mode) << " strict " << c.strict;
   }
@@ -122,28 +124,29 @@ std::vector<std::string> FingerprintsOf(const std::vector<InputText>& inputs) {
 }
 
 TEST(Report, FingerprintsStayWhenLinesMove) {
-  const auto before = FingerprintsOf({{"a.yaml", JudgedPod("bad")}});
+  const auto before = FingerprintsOf({{"a.yaml", EvaluatedPod("bad")}});
   ASSERT_EQ(before.size(), 1u);
   EXPECT_EQ(before.front().size(), 16u);
-  EXPECT_EQ(FingerprintsOf({{"a.yaml", "# moved\n\n" + JudgedPod("bad")}}), before);
-  EXPECT_EQ(FingerprintsOf({{"./x/../a.yaml", JudgedPod("bad")}}), before) << "the same file";
-  EXPECT_EQ(FingerprintsOf({{"a.yaml", JudgedPod("good", "force") + "---\n" + JudgedPod("bad")}}),
-            before)
+  EXPECT_EQ(FingerprintsOf({{"a.yaml", "# moved\n\n" + EvaluatedPod("bad")}}), before);
+  EXPECT_EQ(FingerprintsOf({{"./x/../a.yaml", EvaluatedPod("bad")}}), before) << "the same file";
+  EXPECT_EQ(
+      FingerprintsOf({{"a.yaml", EvaluatedPod("good", "force") + "---\n" + EvaluatedPod("bad")}}),
+      before)
       << "another object above";
-  EXPECT_NE(FingerprintsOf({{"b.yaml", JudgedPod("bad")}}), before);
-  EXPECT_NE(FingerprintsOf({{"a.yaml", JudgedPod("worse")}}), before);
+  EXPECT_NE(FingerprintsOf({{"b.yaml", EvaluatedPod("bad")}}), before);
+  EXPECT_NE(FingerprintsOf({{"a.yaml", EvaluatedPod("worse")}}), before);
 }
 
 TEST(Report, NoTwoFindingsShareAFingerprint) {
   std::string text;
-  for (int i = 0; i < 300; ++i) text += JudgedPod("same") + "---\n";
+  for (int i = 0; i < 300; ++i) text += EvaluatedPod("same") + "---\n";
   const auto prints = FingerprintsOf({{"a.yaml", text}});
   EXPECT_EQ(prints.size(), 300u);
   EXPECT_EQ(std::set<std::string>(prints.begin(), prints.end()).size(), 300u);
 }
 
 TEST(Report, ColumnsCountCharacters) {
-  const auto reported = ReportedOf({{"a.yaml", JudgedPod("推理")}});
+  const auto reported = ReportedOf({{"a.yaml", EvaluatedPod("推理")}});
   EXPECT_EQ(reported.report.objects.at(0).findings.at(0).at, (json::Position{3, 49}));
 }
 

@@ -80,7 +80,7 @@ TEST(Catalogue, IsSearchedByIdAndName) {
   EXPECT_EQ(FindRule(""), nullptr);
 }
 
-// --- judging ---
+// --- evaluating ---
 
 void Violate(const RuleContext&, Findings& findings) {
   findings.Violate("/metadata/labels/a~1b", "it is wrong", "write it right");
@@ -106,7 +106,7 @@ Rule Make(std::string_view id, void (*check)(const RuleContext&, Findings&),
 constexpr std::array<std::string_view, 7> kResults = {
     "not applicable", "off", "excepted", "skipped", "passed", "violated", "error"};
 
-// Judges an object by rules of the test's own, under a configuration.
+// Evaluates an object by rules of the test's own, under a configuration.
 class Engine : public ::testing::Test {
  protected:
   // One line a finding: "MG001 enforce metadata.labels[a/b]: message", then the traces, then the
@@ -121,9 +121,9 @@ class Engine : public ::testing::Test {
     request.now = now_;
     const auto view = schemas::BuildView(object.root());
     std::vector<RuleTrace> traces;
-    const Evaluation judgement = Evaluate({*view, nullptr, request, config_}, pointers, &traces);
+    const Evaluation evaluation = Evaluate({*view, nullptr, request, config_}, pointers, &traces);
     std::vector<std::string> lines;
-    for (const Finding& finding : judgement.findings) {
+    for (const Finding& finding : evaluation.findings) {
       lines.push_back(std::string(finding.rule->id) + " " +
                       std::string(schemas::ModeName(finding.mode)) +
                       (finding.error ? " error" : "") + " " + finding.field + ": " +
@@ -134,10 +134,10 @@ class Engine : public ::testing::Test {
                       std::string(kResults[static_cast<size_t>(trace.result)]) +
                       (trace.reason.empty() ? "" : ", " + trace.reason));
     }
-    lines.push_back(judgement.denied ? "denied" : "admitted");
+    lines.push_back(evaluation.denied ? "denied" : "admitted");
     // Asking for traces must not change what is decided.
     EXPECT_EQ(Evaluate({*view, nullptr, request, config_}, pointers, nullptr).denied,
-              judgement.denied);
+              evaluation.denied);
     return lines;
   }
 
@@ -368,21 +368,21 @@ spec:
   schemas::AdmissionRequest request;
   request.object = &object.root();
   const auto view = schemas::BuildView(object.root());
-  const Evaluation judgement = Evaluate({*view, nullptr, request, config_});
+  const Evaluation evaluation = Evaluate({*view, nullptr, request, config_});
   std::vector<std::string_view> ids;
-  for (const Finding& finding : judgement.findings) ids.push_back(finding.rule->id);
+  for (const Finding& finding : evaluation.findings) ids.push_back(finding.rule->id);
   EXPECT_TRUE(std::is_sorted(ids.begin(), ids.end()));
   for (std::string_view id : {"MG001", "MG050", "MG070"}) {
     EXPECT_NE(std::find(ids.begin(), ids.end(), id), ids.end()) << id;
   }
-  EXPECT_TRUE(judgement.denied);
+  EXPECT_TRUE(evaluation.denied);
 }
 
 // Nothing that a user may write makes a rule fail: every member of every kind, replaced by what
 // does not belong there.
 TEST(Catalogue, NoRuleFailsOnAnyValueAtAnyPlace) {
   const schemas::Config config;
-  size_t judged = 0;
+  size_t evaluated = 0;
   for (const std::string& text : testing::RichObjects()) {
     const json::Json object = Yaml(text);
     for (const std::string& pointer : testing::AllPointers(object)) {
@@ -397,7 +397,7 @@ TEST(Catalogue, NoRuleFailsOnAnyValueAtAnyPlace) {
         if (!view) continue;
         schemas::AdmissionRequest request;
         request.object = &laid.root();
-        ++judged;
+        ++evaluated;
         for (const Finding& finding : Evaluate({*view, &*view, request, config}).findings) {
           EXPECT_FALSE(finding.error) << finding.rule->id << ": " << finding.message << " for "
                                       << pointer << " = " << value << " in " << text;
@@ -406,7 +406,7 @@ TEST(Catalogue, NoRuleFailsOnAnyValueAtAnyPlace) {
       }
     }
   }
-  EXPECT_GT(judged, 1000u);
+  EXPECT_GT(evaluated, 1000u);
 }
 
 }  // namespace

@@ -172,7 +172,7 @@ std::string Choice(const std::string& yaml, const Config& config = {},
   const auto view = BuildView(object.root(), runtime_view);
   if (!view || view->pod_groups.empty()) return "no group";
   const auto chips = ReadGroupChips(*view, view->pod_groups.front(), config);
-  return chips ? Show(chips->choice) : "not judged";
+  return chips ? Show(chips->choice) : "not evaluated";
 }
 
 std::string ChoiceOf(const NpuPod& pod) { return Choice(testing::Deployment(pod)); }
@@ -250,9 +250,9 @@ TEST(ChooseHandler, FollowsTheOrderOfThePlugin) {
       {"E.5: duo must be the word true",
        {.resource = "huawei.com/Ascend310P", .labels = "duo: \"True\""},
        "Ascend310P by label"},
-      {"virtual NPUs are not judged by count",
+      {"virtual NPUs are not evaluated by count",
        {.chips = "1", .resource = "huawei.com/Ascend910-4c"},
-       "not judged"},
+       "not evaluated"},
       {"a policy that is not a string", {.annotations = policy + "8"}, "none: unreadable"},
       {"a type that is not a string", {.selector = type + "8"}, "none: unreadable"},
   };
@@ -374,7 +374,7 @@ std::string Counts(const std::string& yaml) {
   const auto view = BuildView(object.root());
   if (!view || view->pod_groups.empty()) return "no group";
   const auto chips = ReadGroupChips(*view, view->pod_groups.front(), {});
-  if (!chips) return "not judged";
+  if (!chips) return "not evaluated";
   const auto text = [](std::optional<int64_t> n) { return n ? std::to_string(*n) : "?"; };
   return text(chips->npu_pods) + " pods, " + text(chips->total) + " chips" +
          (chips->one_pod_counts ? ", one pod counts" : "") +
@@ -408,7 +408,7 @@ TEST(ReadGroupChips, CountsAsThePluginDoes) {
   EXPECT_EQ(Counts(testing::ServingRuntime(pod)), "? pods, ? chips");
   EXPECT_EQ(Counts(testing::Deployment({.chips = "1.5"}, 2)), "? pods, ? chips");
   EXPECT_EQ(Counts(testing::Deployment({.chips = "9223372036854775807"}, 2)), "? pods, ? chips");
-  EXPECT_EQ(Counts(testing::Deployment({.chips = "0"}, 2)), "not judged");
+  EXPECT_EQ(Counts(testing::Deployment({.chips = "0"}, 2)), "not evaluated");
 }
 
 TEST(PodChips, SumContainersButNotInitContainers) {

@@ -26,7 +26,7 @@ const KnownNames& OracleNames() {
 }
 
 // jsonschema reports a missing or unknown member at the object that lacks or holds it.
-std::string PlaceAsOracle(const Reading::Found& fault) {
+std::string PlaceAsOracle(const ReadContext::LocatedIssue& fault) {
   const std::string& message = fault.issue.message;
   const bool at_parent = message.starts_with("unknown key") || message.ends_with("is missing");
   return at_parent ? fault.path.substr(0, fault.path.rfind('/')) : fault.path;
@@ -46,10 +46,11 @@ TEST(ConfigSchemaOracle, AgreesOnEveryCase) {
     const Json& value = *json::Resolve(answer, "/value");  // may be null
     std::set<std::string> ours;
     const json::Positions positions;
-    Reading reading(value, positions);
+    ReadContext reading(value, positions);
     Config config;
     Read(table, {value, "", reading}, config);
-    for (const Reading::Found& fault : reading.found_faults()) ours.insert(PlaceAsOracle(fault));
+    for (const ReadContext::LocatedIssue& fault : reading.found_faults())
+      ours.insert(PlaceAsOracle(fault));
     std::set<std::string> theirs;
     for (const Json& path : *json::Find(answer, "faults")) theirs.insert(path.get<std::string>());
     EXPECT_EQ(ours, theirs) << value.dump();

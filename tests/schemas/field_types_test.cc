@@ -42,7 +42,7 @@ Outcome<T> ReadText(const Type<T>& type, const std::string& yaml) {
     return {};
   }
   const json::YamlDocument& document = documents->front();
-  Reading reading(document.value, document.positions);
+  ReadContext reading(document.value, document.positions);
   Outcome<T> outcome;
   T value{};
   if (Read(type, {document.value, "", reading}, value)) outcome.value = std::move(value);
@@ -272,7 +272,7 @@ TEST(FieldTypes, KeysInTheWrongPlace) {
       "{weight: 1, material: a, shape: b, lid: {owner: c}, fruits: [{name: d, material: e}]}");
   ASSERT_TRUE(documents);
   const json::YamlDocument& document = documents->front();
-  Reading reading(document.value, document.positions);
+  ReadContext reading(document.value, document.positions);
   Basket basket;
   EXPECT_FALSE(ReadDocument(BasketTable(), document.value, reading, basket));
   EXPECT_EQ(Shown(reading.Faults()),
@@ -299,12 +299,12 @@ TEST(FieldTypes, SchemaOfATable) {
 }
 
 // The text of a stranger may hold millions of faults.
-TEST(Reading, KeepsABoundedNumberOfFaults) {
+TEST(ReadContext, KeepsABoundedNumberOfFaults) {
   std::string text = "[";
   for (int i = 0; i < 3000; ++i) text += "1,";
   const auto documents = json::DecodeYaml(text + "]");
   ASSERT_TRUE(documents);
-  Reading reading(documents->front().value, documents->front().positions);
+  ReadContext reading(documents->front().value, documents->front().positions);
   std::vector<std::string> out;
   EXPECT_FALSE(Read(List(Text()), {documents->front().value, "", reading}, out));
   EXPECT_EQ(reading.fault_count(), 3000u);

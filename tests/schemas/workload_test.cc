@@ -30,7 +30,7 @@ std::string Count(const std::optional<int64_t>& count) {
 }
 
 // "/metadata/labels", with "-" when nothing stands there and "!" when nothing may be written.
-std::string Show(const Place& place) {
+std::string Show(const FieldView& place) {
   return place.path.Text() + (place.wrong_type ? "!" : place.value == nullptr ? "-" : "");
 }
 
@@ -38,7 +38,7 @@ std::string Show(const PodTemplateView& pod) {
   std::string line = "pod '" + std::string(pod.name) + "' x" + Count(pod.pods) + " at " +
                      std::string(pod.path) + ", labels " + Show(pod.labels) + ", annotations " +
                      Show(pod.annotations) + ", spec " + Show(pod.pod_spec);
-  for (const Place& place : pod.inherited_labels) line += ", inherits " + Show(place);
+  for (const FieldView& place : pod.inherited_labels) line += ", inherits " + Show(place);
   if (!pod.has_pod_spec) line += ", no pod spec of its own";
   if (pod.router) line += ", router";
   if (pod.runtime != nullptr) line += ", runtime '" + std::string(pod.runtime->name) + "'";
@@ -809,7 +809,7 @@ TEST(View, AnyValueAtAnyPlaceOfAnyKind) {
           EXPECT_EQ(json::Resolve(laid, wrong.path), wrong.value);
         }
         for (const PodTemplateView& pod : view->templates) {
-          for (const Place* place : {&pod.labels, &pod.annotations, &pod.pod_spec}) {
+          for (const FieldView* place : {&pod.labels, &pod.annotations, &pod.pod_spec}) {
             if (place->value != nullptr) {
               EXPECT_EQ(json::Resolve(laid, place->path.Text()), place->value);
             }
@@ -888,7 +888,7 @@ TEST(Rollout, Limits) {
   for (const Row& row : std::vector<Row>{
            {"Kubernetes' default: surge rounds up, unavailable down", deployment("replicas: 6"), 4,
             "2+1 blocked"},
-           {"each is judged alone (design: maxSurge < K and maxUnavailable < K)",
+           {"each is evaluated alone (design: maxSurge < K and maxUnavailable < K)",
             deployment("replicas: 6"), 3, "2+1 blocked"},
            {"a gang of 1 always proceeds", deployment("replicas: 6"), 1, "2+1 proceeds"},
            {"percentages", deployment("replicas: 4, strategy: {rollingUpdate: {maxSurge: 100%}}"),

@@ -92,7 +92,7 @@ inline void ExpectFixed(const FixCase& c) {
       EXPECT_FALSE(finding.rule == rule || denies)
           << internal::IdOf(finding) << " at " << finding.path << ": " << finding.message;
     }
-    // A Service may be none of those that are judged any more.
+    // A Service may be none of those that are evaluated any more.
     if (answer.outcome != admission::Outcome::kIgnored) {
       EXPECT_EQ(answer.outcome, admission::Outcome::kAdmitted);
     }

@@ -84,7 +84,7 @@ inline std::vector<std::string> BadFixes(const policies::Rule* rule,
                                          const schemas::AdmissionRequest& request,
                                          const schemas::Config& config) {
   std::vector<std::string> bad;
-  const auto before = internal::JudgeOnly(request, *request.object, config);
+  const auto before = internal::EvaluateOnly(request, *request.object, config);
   const auto of_rule = FindingsOf(rule, before);
   const json::Json broken = json::TreeOf(*request.object);
   std::vector<FixedObject> alternatives = FixedObjects(of_rule, broken);
@@ -97,7 +97,7 @@ inline std::vector<std::string> BadFixes(const policies::Rule* rule,
   }
   for (const FixedObject& fixed : alternatives) {
     const json::Document document(fixed.object);
-    for (const policies::Finding& now : internal::JudgeOnly(request, document.root(), config)) {
+    for (const policies::Finding& now : internal::EvaluateOnly(request, document.root(), config)) {
       const bool all = fixed.paths.size() == of_rule.size();
       const bool again =
           now.rule == rule &&

@@ -60,7 +60,7 @@ inline std::vector<std::string> Lines(const admission::Verdict& verdict, const j
 inline admission::Verdict MutateOnly(const schemas::AdmissionRequest& request,
                                      const schemas::Config& config) {
   admission::Options options;
-  options.judge = false;
+  options.evaluate = false;
   options.explain = true;
   return admission::Admit(request, config, options);
 }

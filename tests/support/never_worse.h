@@ -157,7 +157,7 @@ inline std::vector<std::string> WorseUpdates(const json::Json& original,
   if (!kind) return worse;
   request.operation = schemas::Operation::kCreate;
   request.object = &document.root();
-  const auto made = admission::Admit(request, config, {.judge = false});
+  const auto made = admission::Admit(request, config, {.evaluate = false});
   const json::Json created = made.mutated ? json::TreeOf(made.mutated->root()) : original;
   const json::Json any;
   for (const SmallChange& change : SmallChanges(original, schemas::InfoOf(*kind).template_frozen)) {

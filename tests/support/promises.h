@@ -38,8 +38,8 @@ inline bool Has(const Findings& findings, std::string_view rule) {
                      [&](const policies::Finding& finding) { return IdOf(finding) == rule; });
 }
 
-inline Findings JudgeOnly(schemas::AdmissionRequest request, const json::Value& object,
-                          const schemas::Config& config) {
+inline Findings EvaluateOnly(schemas::AdmissionRequest request, const json::Value& object,
+                             const schemas::Config& config) {
   request.object = &object;
   return admission::Admit(request, config, {.mutate = false}).findings;
 }
@@ -153,7 +153,7 @@ inline std::vector<std::string> BrokenPromises(const schemas::AdmissionRequest& 
   const json::Value& object = verdict.mutated ? verdict.mutated->root() : *request.object;
   const internal::Findings& findings = verdict.findings;
   if (verdict.mutated) {
-    const internal::Findings before = internal::JudgeOnly(request, *request.object, config);
+    const internal::Findings before = internal::EvaluateOnly(request, *request.object, config);
     for (const policies::Finding& finding : findings) {
       const std::string_view id = internal::IdOf(finding);
       // It warns of the rollout strategy, beside the gang size that the documents ask for; the
@@ -190,7 +190,8 @@ inline std::vector<std::string> BrokenPromises(const schemas::AdmissionRequest& 
       }
       if (!written) continue;
       const json::Document document(changed);
-      for (const policies::Finding& now : internal::JudgeOnly(request, document.root(), config)) {
+      for (const policies::Finding& now :
+           internal::EvaluateOnly(request, document.root(), config)) {
         // Some compare two places and speak of the other one, or of a mistake that this one hid (no
         // pods at all, another scheduler, what the ConfigMap of that name says).
         const std::string_view id = internal::IdOf(now);

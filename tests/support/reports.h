@@ -7,8 +7,8 @@
 
 namespace mindgate::testing {
 
-// A folder with every kind of finding. MG050 judges the label fault-scheduling; the mode depends on
-// the namespace.
+// A folder with every kind of finding. MG050 evaluates the label fault-scheduling; the mode depends
+// on the namespace.
 class ReportFolder {
  public:
   ReportFolder() {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "policies/engine.h"
-#include "policies/places.h"
+#include "policies/text_entries.h"
 #include "support/exported.h"
 #include "support/fixes.h"
 #include "support/never_worse.h"
@@ -85,10 +85,10 @@ inline void ExpectFindings(std::string_view rule_id, const std::vector<RuleCase>
     config.versions = c.versions;
     if (c.scaling_enforced) config.elastic_scaling.mode = schemas::EnforcementMode::kEnforce;
     std::vector<policies::RuleTrace> traces;
-    const auto judgement =
+    const auto evaluation =
         policies::Evaluate({*view, old_view ? &*old_view : nullptr, request, config}, &traces);
     std::vector<std::string> got;
-    for (const policies::Finding& finding : judgement.findings) {
+    for (const policies::Finding& finding : evaluation.findings) {
       if (finding.rule != rule) continue;
       got.push_back(finding.field + ": " + finding.message);
       EXPECT_FALSE(finding.error) << finding.message;

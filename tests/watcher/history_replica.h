@@ -138,7 +138,7 @@ class HistoryReplica final : public DecisionListener {
   bool KnowsFaultOf(const std::string& node) const { return reported_.contains(node); }
 
   void Reconcile(const JobKey& key) {
-    Reconciler::Inputs inputs{.job = index_.Look(key),
+    Reconciler::Inputs inputs{.job = index_.Find(key),
                               .faults = std::make_shared<const faults::FaultsByNode>(reported_)};
     if (inputs.job) {
       for (const Task& task : inputs.job->tasks) {

@@ -138,7 +138,7 @@ class HistoryWorld {
         break;
       default:
         Lead();
-        Look(Pick());
+        Reconcile(Pick());
     }
   }
 
@@ -195,7 +195,7 @@ class HistoryWorld {
         case 3: {
           HistoryReplica& other = *replicas_[1 - replica.number];
           Lead();
-          if (other.leads()) Look(other);
+          if (other.leads()) Reconcile(other);
           break;
         }
         default:
@@ -241,7 +241,7 @@ class HistoryWorld {
     replica_to_restart_ = replica.number;
   }
 
-  void Look(HistoryReplica& replica) {
+  void Reconcile(HistoryReplica& replica) {
     if (!replica.leads()) return;
     const bool stopped = !replica.Stopped().empty();
     ++event_;
@@ -487,9 +487,8 @@ class HistoryWorld {
     for (auto& [name, changes] : std::exchange(unreported_, {})) {
       for (const PodPtr& after : changes) {
         for (const auto& replica : replicas_) {
-          replica->Later(HistoryReplica::kPods, [to = replica.get(), name = name, after] {
-            to->PodReported(name, after);
-          });
+          replica->Later(HistoryReplica::kPods,
+                         [to = replica.get(), name, after] { to->PodReported(name, after); });
         }
       }
     }

@@ -70,8 +70,8 @@ struct Direct {
   }
 
   // `not_ready` as the watch of nodes tells it: also what it does not know.
-  ReconcileResult Look(const std::string& group, std::optional<Job> job, const PodNames& not_ready,
-                       std::string stopped = "") {
+  ReconcileResult Reconcile(const std::string& group, std::optional<Job> job,
+                            const PodNames& not_ready, std::string stopped = "") {
     Reconciler::Inputs inputs{.job = std::move(job),
                               .faults = std::make_shared<const faults::FaultsByNode>(reported),
                               .not_ready = {not_ready.begin(), not_ready.end()}};
@@ -79,9 +79,9 @@ struct Direct {
     return reconciler->Reconcile({kNs, group}, inputs,
                                  Term(Time(std::chrono::seconds(term)), [] { return true; }, {}));
   }
-  ReconcileResult Look(const std::string& group, const PodNames& not_ready,
-                       std::string stopped = "") {
-    return Look(group, JobNow(group), not_ready, std::move(stopped));
+  ReconcileResult Reconcile(const std::string& group, const PodNames& not_ready,
+                            std::string stopped = "") {
+    return Reconcile(group, JobNow(group), not_ready, std::move(stopped));
   }
 
   size_t Deletes() const { return cluster.server.Count(kDeletes); }

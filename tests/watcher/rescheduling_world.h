@@ -58,7 +58,7 @@ struct World {
   void Repair() { faults.clear(); }
 
   // What it does, with who it is done to.
-  std::string Look() {
+  std::string Reconcile() {
     const Decision decision = Decide(job, {faults, not_ready}, state, options, now);
     state = decision.next;
     requeue = decision.requeue_at ? std::optional(*decision.requeue_at - now) : std::nullopt;
@@ -86,7 +86,7 @@ struct World {
   }
   std::string LookAfter(seconds pause) {
     now += pause;
-    return Look();
+    return Reconcile();
   }
   // Another watcher leads, and knows what was written down.
   void Restart() {

@@ -86,7 +86,7 @@ Json AnswerTo(const Json& request, Hook hook, std::string* text = nullptr) {
   }
   const bool mutate = hook == Hook::kMutate;
   const auto verdict =
-      admission::Admit(review->request, schemas::Config(), {.mutate = mutate, .judge = !mutate});
+      admission::Admit(review->request, schemas::Config(), {.mutate = mutate, .evaluate = !mutate});
   const std::string answer = EncodeAnswer(*review, hook, verdict, "0123456789abcdef");
   if (text != nullptr) *text = answer;
   return *json::Decode(answer);

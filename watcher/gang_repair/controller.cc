@@ -322,7 +322,7 @@ void Controller::AddMetrics(std::vector<prometheus::MetricFamily>& families) con
   families.push_back(MakeCounter("mindgate_gang_repair_restored_total",
                                  "PodGroups that got their gang size back.", total.restored));
   families.push_back(MakeCounter("mindgate_gang_repair_failed_calls_total",
-                                 "Writes that failed and are made again.", total.failed));
+                                 "Failed writes, which are retried.", total.failed));
   families.push_back(MakeGauge("mindgate_gang_repair_podgroups",
                                "PodGroups whose gang size is ours now.",
                                static_cast<double>(total.marked)));

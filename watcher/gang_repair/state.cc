@@ -77,9 +77,9 @@ Decision LowerTo(const PodGroup& group, int64_t k, std::string reason) {
           .reason = std::move(reason)};
 }
 
-class Round {
+class Evaluation {
  public:
-  Round(const Deployment& deployment, const Gang& gang)
+  Evaluation(const Deployment& deployment, const Gang& gang)
       : deployment_(deployment), set_(gang.set), group_(*gang.group), pods_(gang.pods) {}
 
   Decision Run() {
@@ -150,7 +150,7 @@ int64_t PodsBeforeTheFirstIsAvailable(const Deployment& deployment) {
 
 Decision Decide(const Deployment& deployment, const Gang& gang) {
   if (!gang.group) return {.reason = "its PodGroup does not exist yet"};
-  return Round(deployment, gang).Run();
+  return Evaluation(deployment, gang).Run();
 }
 
 Decision Decide(const RoleSet& roles, const std::optional<PodGroup>& group) {
@@ -342,7 +342,7 @@ std::optional<Pod> PodOf(const Value& object) {
   if (json::FindPath(object, {"metadata", "deletionTimestamp"}) != nullptr) return std::nullopt;
   const std::string phase = json::TextAt(object, {"status", "phase"});
   if (phase == "Succeeded" || phase == "Failed") return std::nullopt;
-  if (schemas::PlaceOfScalingGate(json::FindPath(object, {"spec", "schedulingGates"}))) {
+  if (schemas::IndexOfScalingGate(json::FindPath(object, {"spec", "schedulingGates"}))) {
     return std::nullopt;
   }
   return Pod{json::TextAt(object, {"metadata", "namespace"}), *std::move(owner)};

@@ -45,7 +45,7 @@ Reconciler::Options ReschedulingController::ReconcilerOptions() const {
           .grace_over_time = options_.grace_over_time,
           .dry_run = options_.dry_run,
           .ns = options_.ns,
-          .exists = [this](const JobKey& job) { return index_.Look(job).has_value(); },
+          .exists = [this](const JobKey& job) { return index_.Find(job).has_value(); },
           .reports_of =
               [this](const std::string& node, const faults::NodeFaults& known) {
                 return feed_.ReportsOf(node, known);
@@ -212,7 +212,7 @@ bool ReschedulingController::current() const {
 
 void ReschedulingController::BecameCurrent() {
   if (!current()) return;
-  reconciler_.Keep([&](const JobKey& job) { return index_.Look(job).has_value(); });
+  reconciler_.Keep([&](const JobKey& job) { return index_.Find(job).has_value(); });
   EnqueueAll();
 }
 
@@ -259,7 +259,7 @@ std::string ReschedulingController::Stopped() const {
 
 ReconcileResult ReschedulingController::Reconcile(const JobKey& key, const Term& term) {
   if (!current()) return {};  // all come again once it is
-  Reconciler::Inputs inputs{.job = index_.Look(key), .faults = counted_.Get(), .not_ready = {}};
+  Reconciler::Inputs inputs{.job = index_.Find(key), .faults = counted_.Get(), .not_ready = {}};
   if (inputs.job) {
     for (const Task& task : inputs.job->tasks) {
       if (IsLost(task)) inputs.not_ready.insert(task.node);
@@ -304,10 +304,10 @@ void ReschedulingController::AddMetrics(std::vector<MetricFamily>& families) con
   families.push_back(MakeCounter("mindgate_rescheduling_plugin_differs_total",
                                  "Jobs of which Volcano's plugin called other pods faulty.",
                                  total.plugin_differs));
-  families.push_back(
-      MakeCounter("mindgate_rescheduling_looks_total", "Looks at a job.", total.looks));
+  families.push_back(MakeCounter("mindgate_rescheduling_looks_total",
+                                 "Times that a job was reconciled.", total.looks));
   families.push_back(MakeCounter("mindgate_rescheduling_failed_calls_total",
-                                 "Calls of the API server that failed and are made again.",
+                                 "Failed calls of the API server, which are retried.",
                                  total.failed + taints.failed));
 }
 

@@ -23,7 +23,7 @@ namespace mindgate::watcher::rescheduling {
 //
 // It does what MindCluster's plugin does (mind-cluster:
 // component/ascend-for-volcano/internal/rescheduling), and what the plugin gets wrong it does
-// better: faults are judged again in every round, not only before the first restart; retries and
+// better: faults are evaluated again in every round, not only before the first restart; retries and
 // grace periods survive a restart of the watcher; wider scopes come after a time and not after a
 // number of scheduling sessions; and a job whose replacements fail as well is restarted after
 // growing pauses.

@@ -197,7 +197,7 @@ kube::ObjectReference PodGroupState::regarding() const {
 
 namespace {
 
-auto PlaceOf(std::vector<PodPtr>& pods, const std::string& name) {
+auto FindByName(std::vector<PodPtr>& pods, const std::string& name) {
   return std::lower_bound(pods.begin(), pods.end(), name,
                           [](const PodPtr& pod, const std::string& of) { return pod->name < of; });
 }
@@ -238,7 +238,7 @@ void JobIndex::Remove(const PodState& pod) {
   const auto job = jobs_.find(*pod.job);
   if (job != jobs_.end()) {
     auto& pods = job->second.pods;
-    const auto place = PlaceOf(pods, pod.name);
+    const auto place = FindByName(pods, pod.name);
     if (place != pods.end() && (*place)->name == pod.name) pods.erase(place);
     if (pods.empty() && job->second.group == nullptr) jobs_.erase(job);
   }
@@ -256,7 +256,7 @@ void JobIndex::Remove(const PodState& pod) {
 
 void JobIndex::Insert(const PodPtr& pod) {
   auto& pods = jobs_[*pod->job].pods;
-  pods.insert(PlaceOf(pods, pod->name), pod);
+  pods.insert(FindByName(pods, pod->name), pod);
   if (pod->node == nullptr) return;
   on_node_[*pod->node].push_back(pod->job.get());
   if (const int64_t chips = ChipsHeldBy(*pod); chips > 0) chips_on_[*pod->node] += chips;
@@ -285,7 +285,7 @@ std::vector<JobKey> JobIndex::Changed(const PodGroupPtr& before, const PodGroupP
   return {either->job};
 }
 
-std::optional<Job> JobIndex::Look(const JobKey& key) const {
+std::optional<Job> JobIndex::Find(const JobKey& key) const {
   PodGroupPtr group;
   std::vector<PodPtr> pods;
   {

@@ -147,7 +147,7 @@ class JobIndex {
   std::vector<JobKey> Changed(const PodGroupPtr& before, const PodGroupPtr& after);
 
   // Nothing when there is no such PodGroup: the scheduler knows no such job then.
-  std::optional<Job> Look(const JobKey& job) const;
+  std::optional<Job> Find(const JobKey& job) const;
   std::vector<JobKey> jobs() const;
   // Those that have a pod on the node.
   std::vector<JobKey> JobsOn(std::string_view node) const;

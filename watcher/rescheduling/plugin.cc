@@ -175,8 +175,8 @@ std::optional<Time> PluginCanary::Note(const JobKey& key, const Job& job,
   return std::nullopt;
 }
 
-std::optional<Time> PluginCanary::Look(LeaderClient& client, const JobKey& key, const Job& job,
-                                       const std::vector<FaultType>& types, Time now) {
+std::optional<Time> PluginCanary::Observe(LeaderClient& client, const JobKey& key, const Job& job,
+                                          const std::vector<FaultType>& types, Time now) {
   Faulty faulty;
   const std::optional<Time> again = Note(key, job, types, now, faulty);
   if (faulty.empty()) return again;

@@ -107,8 +107,8 @@ class PluginCanary {
 
   // `types`: what is wrong with each of the job's pods now. Returns when it is to be called again;
   // nothing: with the next change.
-  std::optional<Time> Look(LeaderClient& client, const JobKey& key, const Job& job,
-                           const std::vector<FaultType>& types, Time now);
+  std::optional<Time> Observe(LeaderClient& client, const JobKey& key, const Job& job,
+                              const std::vector<FaultType>& types, Time now);
   // The job is not compared until its next fault.
   void Forget(const JobKey& key);
   // Of jobs that `exists` denies nothing is kept.

@@ -25,7 +25,7 @@ enum class SubHealthyStrategy : uint8_t { kIgnore, kGraceExit, kForceExit, kHotS
 // job asks for NPUs decides, and not whether that pod does: a launcher without chips is a master as
 // well (mind-cluster: component/ascend-for-volcano/internal/rescheduling, isMasterRank in job.go).
 // Policy chip8-node8-ra64-sp has a function of its own that does not ask for the replica type
-// (judgeJobIsMasterFault in job_v2.go).
+// (evaluateJobIsMasterFault in job_v2.go).
 enum class MasterRule : uint8_t {
   kNone,       // the job asks for no NPUs
   kNoWorker,   // unless its label replica-type is worker

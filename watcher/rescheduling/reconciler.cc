@@ -153,7 +153,7 @@ ReconcileResult Reconciler::Reconcile(const JobKey& key, const Inputs& inputs, c
   };
   if (run.decision.requeue_at) requeue_at(*run.decision.requeue_at);
   if (run.settings.mode != ReschedulingMode::kEnforce) {
-    const auto again = canary_.Look(run.client, key, run.job, run.decision.types, run.now);
+    const auto again = canary_.Observe(run.client, key, run.job, run.decision.types, run.now);
     if (again) requeue_at(*again);
   }
 
@@ -406,7 +406,7 @@ Reconciler::Done Reconciler::Act(Run& run, DestructiveClient& client, size_t i) 
     if (run.decision.step == Step::kDelete) options.grace_seconds = 0;
     answer = client.DeletePod(run.key.ns, task.pod, options);
   }
-  const Done done = Judge(run, task, answer);
+  const Done done = Evaluate(run, task, answer);
   if (done == Done::kYes) {
     FaultType cause = run.decision.types[i];
     if (cause == FaultType::kHealthy) cause = run.decision.reason;
@@ -417,7 +417,8 @@ Reconciler::Done Reconciler::Act(Run& run, DestructiveClient& client, size_t i) 
 }
 
 // A pod that is gone, or another one of its name, is what was wanted: somebody else was faster.
-Reconciler::Done Reconciler::Judge(Run& run, const Task& task, const kube::Answer<void>& answer) {
+Reconciler::Done Reconciler::Evaluate(Run& run, const Task& task,
+                                      const kube::Answer<void>& answer) {
   if (answer) return Done::kYes;
   switch (answer.error().reason) {
     case kube::Reason::kNotFound:

@@ -111,7 +111,7 @@ class Reconciler {
   bool Finish(Run& run, const std::vector<size_t>& tasks, const std::vector<Done>& outcomes);
   bool AskToExit(Run& run, bool exits);
   Done Act(Run& run, DestructiveClient& client, size_t task);
-  Done Judge(Run& run, const Task& task, const kube::Answer<void>& answer);
+  Done Evaluate(Run& run, const Task& task, const kube::Answer<void>& answer);
   void Report(Run& run, bool done, const std::string& reason);
   void ReportOnce(Run& run, bool done, const std::string& reason);
 

@@ -84,7 +84,7 @@ ReconcileResult ScalingController::Reconcile(const ServiceKey& key, const Term& 
   if (!feed_.current()) return {};  // all come again once it is
   // Asked first: what is read in between is newer.
   const bool knows_rule = feed_.knows_rule_of(key);
-  Reconciler::Inputs inputs{feed_.index().Look(key), nodes_.unusable()};
+  Reconciler::Inputs inputs{feed_.index().Find(key), nodes_.unusable()};
   if (!knows_rule && !inputs.view.empty()) return {};  // it comes again once the rule was read
   return reconciler_.Reconcile(key, inputs, term);
 }
@@ -138,7 +138,7 @@ void ScalingController::AddMetrics(std::vector<MetricFamily>& families) const {
   families.push_back(MakeCounter("mindgate_scaling_given_up_total", "Instances that were given up.",
                                  total.given_up));
   families.push_back(MakeCounter("mindgate_scaling_failed_calls_total",
-                                 "Calls of the API server that failed and are made again.",
+                                 "Failed calls of the API server, which are retried.",
                                  total.failed));
 }
 

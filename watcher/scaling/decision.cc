@@ -412,9 +412,9 @@ class Evaluation {
     return any;
   }
 
-  bool IsInVain(const Instance& instance) const {
-    return service_.in_vain && service_.in_vain->name == instance.name &&
-           service_.in_vain->since == instance.since && service_.in_vain->placed == instance.placed;
+  bool IsFutile(const Instance& instance) const {
+    return service_.futile && service_.futile->name == instance.name &&
+           service_.futile->since == instance.since && service_.futile->placed == instance.placed;
   }
 
   // The wanted instance that has found no room for the longest time, if it is long enough.
@@ -431,7 +431,7 @@ class Evaluation {
         RequeueAt(*instance->unschedulable + options_.rebalance_after);
         continue;
       }
-      if (IsInVain(*instance)) continue;
+      if (IsFutile(*instance)) continue;
       if (longest == nullptr || *instance->unschedulable < *longest->unschedulable) {
         longest = instance;
       }
@@ -440,14 +440,14 @@ class Evaluation {
   }
 
   // Those whose groups keep what the shape wants without them, counting only those that have as
-  // much of their room; the least ready first, then the newest. Of the stranded one's own group
+  // much of their room; the least ready first, then the newest. Of the beneficiary's own group
   // that can only be another one that has a part: two of them may wait for each other forever.
-  std::vector<const Instance*> Surplus(const ScalingTier& tier, const Instance& stranded) const {
+  std::vector<const Instance*> Surplus(const ScalingTier& tier, const Instance& beneficiary) const {
     std::vector<const Instance*> candidates;
     for (const Instance* instance : instances_) {
       const Placement placement = PlacementOf(*instance);
       // It has no room to give.
-      if (instance == &stranded || placement == Placement::kNone) continue;
+      if (instance == &beneficiary || placement == Placement::kNone) continue;
       if (instance->group.empty()) continue;  // nobody knows what it is for
       if (instance->unlabelled) continue;     // nor which pods it has
       if (!LeavesRoom(*instance, service_.unusable_nodes)) continue;
@@ -479,10 +479,10 @@ class Evaluation {
   }
 
   void MayGiveUp(const ScalingTier& tier) {
-    const Instance* stranded = LongestUnplaced(tier);
-    if (stranded == nullptr) return;
+    const Instance* beneficiary = LongestUnplaced(tier);
+    if (beneficiary == nullptr) return;
     const std::vector<const Instance*> victims =
-        FewestThatFit(Surplus(tier, *stranded), *stranded, service_.unusable_nodes);
+        FewestThatFit(Surplus(tier, *beneficiary), *beneficiary, service_.unusable_nodes);
     if (victims.empty()) return;
     // What is about to leave room may be enough.
     if (service_.leaving_until && now_ < *service_.leaving_until) {
@@ -495,8 +495,8 @@ class Evaluation {
     }
     for (const Instance* victim : victims) {
       Outcome outcome{victim->name, victim->group, Verdict::kGiveUp,
-                      ShapeName(*decision_.aim) + " needs " + stranded->name + " of " +
-                          stranded->group + " but there is no room for it; it wants " +
+                      ShapeName(*decision_.aim) + " needs " + beneficiary->name + " of " +
+                          beneficiary->group + " but there is no room for it; it wants " +
                           CountText(Wanted(tier, victim->group), victim->group) + ", and " +
                           ActiveText(counts_.at(victim->group))};
       if (options_.rebalance == EnforcementMode::kObserve) {
@@ -507,7 +507,7 @@ class Evaluation {
     }
     std::sort(decision_.proposed.begin(), decision_.proposed.end(),
               [](const Outcome& a, const Outcome& b) { return a.instance < b.instance; });
-    decision_.beneficiary = stranded->name;
+    decision_.beneficiary = beneficiary->name;
   }
 
   void FillCounts() {

@@ -63,7 +63,7 @@ struct Service {
   std::set<std::string, std::less<>> unusable_nodes{};  // NotReady, cordoned or going
   // The instance for which others were given up the last time, as it was found then: while it is
   // the same, giving up more would not help it either.
-  std::optional<Instance> in_vain{};
+  std::optional<Instance> futile{};
 };
 
 // `mode` and `give_ups_per_minute` are for those who carry a decision out.

@@ -24,7 +24,7 @@ Refusal Changed() { return {.why = "its pods have changed meanwhile", .brief = t
 
 // What is destroyed is read again before: a watch may be a while behind. Nothing when it is no
 // longer what was decided about.
-std::optional<json::Document> Reconciler::LookAgain(LeaderClient& client, const PodState& pod) {
+std::optional<json::Document> Reconciler::ReadAgain(LeaderClient& client, const PodState& pod) {
   static const json::Projection fields = [] {
     auto paths = PodFields();
     const auto of_opt_outs = OptOutFields();
@@ -42,7 +42,7 @@ bool Reconciler::IsStillSo(LeaderClient& client, const ObservedInstance* instanc
   if (instance == nullptr) return false;
   if (instance->pod_group != nullptr) return StillWaits(client, *instance->pod_group);
   return std::all_of(instance->pods.begin(), instance->pods.end(),
-                     [&](const PodState* pod) { return LookAgain(client, *pod).has_value(); });
+                     [&](const PodState* pod) { return ReadAgain(client, *pod).has_value(); });
 }
 
 // The question right before pods of the instance go: whether all of them are as they were, and
@@ -55,7 +55,7 @@ Refusal Reconciler::MayGo(LeaderClient& client, const ObservedInstance& instance
   }
   if (instance.pod_group != nullptr && !StillWaits(client, *instance.pod_group)) return Changed();
   for (const PodState* pod : instance.pods) {
-    const auto now = LookAgain(client, *pod);
+    const auto now = ReadAgain(client, *pod);
     if (!now) return Changed();
     versions[pod] = json::TextAt(now->root(), {"metadata", "resourceVersion"});
     // All pods of an instance have the same namespace, PodGroup and owners.
@@ -125,8 +125,8 @@ bool Reconciler::MayBeEvicted(Run& run, LeaderClient& client, const ObservedInst
   return std::all_of(instance.pods.begin(), instance.pods.end(), [&](const PodState* pod) {
     kube::DeleteOptions options;
     options.preconditions.uid = pod->uid;
-    return Judge(run, client.MayEvict(ServiceKeyOf(*pod).ns, pod->name, options), *pod,
-                 "a pod may not be evicted now") == Done::kYes;
+    return Evaluate(run, client.MayEvict(ServiceKeyOf(*pod).ns, pod->name, options), *pod,
+                    "a pod may not be evicted now") == Done::kYes;
   });
 }
 
@@ -140,10 +140,10 @@ std::set<std::string> Reconciler::GiveUp(Run& run, const std::vector<const Outco
     if (instance == nullptr) return names;
     for (const PodState* pod : instance->pods) pods.emplace_back(outcome->instance, pod);
   }
-  const ObservedInstance* stranded = run.Find(run.decision.beneficiary);
+  const ObservedInstance* beneficiary = run.Find(run.decision.beneficiary);
   DisruptionGate::Request request = RequestOf(run, outcomes.size());
   request.still_so = [&](LeaderClient& client) -> Refusal {
-    if (!IsStillSo(client, stranded)) return Changed();
+    if (!IsStillSo(client, beneficiary)) return Changed();
     std::map<const PodState*, std::string> versions;
     for (const std::string& name : names) {
       const ObservedInstance& instance = *run.Find(name);
@@ -157,7 +157,7 @@ std::set<std::string> Reconciler::GiveUp(Run& run, const std::vector<const Outco
   request.before_first = [&] {
     begun = true;
     run.state.given_up = run.now;
-    run.state.in_vain = std::make_shared<const Instance>(stranded->instance);
+    run.state.futile = std::make_shared<const Instance>(beneficiary->instance);
     for (const Outcome* outcome : outcomes) {
       run.state.giving_up[outcome->instance] = {*outcome, run.Find(outcome->instance)->uids(), {}};
     }
@@ -239,8 +239,8 @@ Reconciler::Done Reconciler::Delete(Run& run, DestructiveClient& client, const P
   kube::DeleteOptions options;
   options.preconditions.uid = pod.uid;
   options.preconditions.resource_version = std::move(resource_version);
-  return Judge(run, client.DeletePod(ServiceKeyOf(pod).ns, pod.name, options), pod,
-               "a pod cannot be deleted now");
+  return Evaluate(run, client.DeletePod(ServiceKeyOf(pod).ns, pod.name, options), pod,
+                  "a pod cannot be deleted now");
 }
 
 }  // namespace mindgate::watcher::scaling

@@ -220,7 +220,7 @@ RuleState PodUnreadable(const PodState& pod) {
 namespace {
 
 template <typename T>
-auto PlaceOf(std::vector<std::shared_ptr<const T>>& row, const std::string& name) {
+auto FindByName(std::vector<std::shared_ptr<const T>>& row, const std::string& name) {
   return std::lower_bound(
       row.begin(), row.end(), name,
       [](const auto& each, const std::string& wanted) { return each->name < wanted; });
@@ -236,7 +236,7 @@ std::vector<ServiceKey> ServiceIndex::Change(ByService<T>& all,
   if (before != nullptr && (after == nullptr || ServiceKeyOf(*after) != ServiceKeyOf(*before))) {
     const auto service = all.find(ServiceKeyOf(*before));
     if (service != all.end()) {
-      const auto place = PlaceOf(service->second, before->name);
+      const auto place = FindByName(service->second, before->name);
       if (place != service->second.end() && (*place)->name == before->name) {
         service->second.erase(place);
       }
@@ -246,7 +246,7 @@ std::vector<ServiceKey> ServiceIndex::Change(ByService<T>& all,
   }
   if (after != nullptr) {
     auto& service = all[ServiceKeyOf(*after)];
-    const auto place = PlaceOf(service, after->name);
+    const auto place = FindByName(service, after->name);
     if (place != service.end() && (*place)->name == after->name) {
       *place = after;
     } else {
@@ -330,7 +330,7 @@ bool ServiceIndex::NamesRule(const std::string& ns, const std::string& name) con
   return is_among(pods_) || is_among(pod_groups_);
 }
 
-ServiceIndex::View ServiceIndex::Look(const ServiceKey& service) const {
+ServiceIndex::View ServiceIndex::Find(const ServiceKey& service) const {
   View view;
   const MutexLock lock(mutex_);
   if (const auto found = pods_.find(service); found != pods_.end()) {
@@ -408,18 +408,18 @@ bool LeavesRoom(const Instance& instance,
 }
 
 std::vector<const Instance*> FewestThatFit(
-    const std::vector<const Instance*>& surplus, const Instance& stranded,
+    const std::vector<const Instance*>& surplus, const Instance& beneficiary,
     const std::set<std::string, std::less<>>& unusable_nodes) {
   const auto placed = [&](const std::vector<const Instance*>& given_up) {
     Room room;
     for (const Instance* instance : given_up) Add(*instance, unusable_nodes, room);
-    return Placed(stranded.needs, std::move(room));
+    return Placed(beneficiary.needs, std::move(room));
   };
   const auto fits = [&](const std::vector<const Instance*>& given_up) {
-    return placed(given_up) == std::ssize(stranded.needs);
+    return placed(given_up) == std::ssize(beneficiary.needs);
   };
   if (surplus.empty()) return {};
-  const bool is_known = std::any_of(stranded.needs.begin(), stranded.needs.end(),
+  const bool is_known = std::any_of(beneficiary.needs.begin(), beneficiary.needs.end(),
                                     [](int64_t need) { return need > 0; });
   if (!is_known) return {surplus.front()};
   for (const Instance* instance : surplus) {

@@ -108,7 +108,7 @@ class ServiceIndex {
   // Whether a pod or a PodGroup names that rule.
   bool NamesRule(const std::string& ns, const std::string& name) const;
 
-  View Look(const ServiceKey& service) const;
+  View Find(const ServiceKey& service) const;
   std::vector<ServiceKey> services() const;
 
  private:
@@ -139,13 +139,13 @@ class ServiceIndex {
 // NPUs.
 bool LeavesRoom(const Instance& instance, const std::set<std::string, std::less<>>& unusable_nodes);
 
-// Which of `surplus`, the ones that are missed least first, go for `stranded`: one that leaves room
-// for all of its pods that have no node, else as few as do together. What else is free is not
+// Which of `surplus`, the ones that are missed least first, go for `beneficiary`: one that leaves
+// room for all of its pods that have no node, else as few as do together. What else is free is not
 // known: where all of them together leave too little, the one goes that leaves room for most of the
 // pods, and none where that is for no pod. NPUs on unusable nodes are no room. An instance whose
 // pods name no NPUs fits anywhere.
 std::vector<const Instance*> FewestThatFit(
-    const std::vector<const Instance*>& surplus, const Instance& stranded,
+    const std::vector<const Instance*>& surplus, const Instance& beneficiary,
     const std::set<std::string, std::less<>>& unusable_nodes);
 
 }  // namespace mindgate::watcher::scaling

@@ -181,7 +181,7 @@ std::optional<PodState> PodReader::Read(const Value& object) {
              .value_or(0)));
   // An object of the API server has no room for two billion gates.
   if (const auto place =
-          schemas::PlaceOfScalingGate(json::FindPath(object, {"spec", "schedulingGates"}))) {
+          schemas::IndexOfScalingGate(json::FindPath(object, {"spec", "schedulingGates"}))) {
     pod.gate = static_cast<int32_t>(*place);
   }
   ReadConditions(status, pod);

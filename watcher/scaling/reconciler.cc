@@ -132,12 +132,11 @@ void Reconciler::NotePodGroups(const ServiceIndex::View& view, Time now, Service
 Service Reconciler::ServiceOf(const Run& run) {
   ServiceState& state = run.state;
   const RuleState& rule = run.inputs.view.rule;
-  Service service{
-      .rule = rule.rule,
-      .no_rule = rule.why_not,
-      .instances = {},
-      .unusable_nodes = run.inputs.unusable_nodes,
-      .in_vain = state.in_vain == nullptr ? std::nullopt : std::optional(*state.in_vain)};
+  Service service{.rule = rule.rule,
+                  .no_rule = rule.why_not,
+                  .instances = {},
+                  .unusable_nodes = run.inputs.unusable_nodes,
+                  .futile = state.futile == nullptr ? std::nullopt : std::optional(*state.futile)};
   for (const ObservedInstance& one : run.observed) {
     Instance instance = one.instance;
     const auto found = state.granted.find(instance.name);
@@ -254,8 +253,8 @@ Reconciler::Done Reconciler::OpenGates(Run& run, const ObservedInstance& instanc
       ++granted_;
       continue;
     }
-    const Done done = Judge(run, tl::make_unexpected(answer.error()), *pod,
-                            "the gate of a pod cannot be opened now");
+    const Done done = Evaluate(run, tl::make_unexpected(answer.error()), *pod,
+                               "the gate of a pod cannot be opened now");
     if (done == Done::kNo || all == Done::kYes) all = done;
   }
   return all;
@@ -270,8 +269,8 @@ void Reconciler::ReportRefusal(const ServiceKey& key, const Refusal& refusal) {
 
 // A pod that is gone, another one of its name and a gate that is open already are not failures: the
 // watch reports them, and the next decision sees them.
-Reconciler::Done Reconciler::Judge(Run& run, const kube::Answer<void>& answer, const PodState& pod,
-                                   const char* what) {
+Reconciler::Done Reconciler::Evaluate(Run& run, const kube::Answer<void>& answer,
+                                      const PodState& pod, const char* what) {
   if (answer) return Done::kYes;
   switch (answer.error().reason) {
     case kube::Reason::kNotFound:

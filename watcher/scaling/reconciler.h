@@ -137,7 +137,7 @@ class Reconciler {
     std::map<std::string, Grant> granted{};       // by instance
     std::map<std::string, Outcome> unfinished{};  // of these, whose gates may not all be open
     std::optional<Time> given_up{};               // when that was done the last time
-    std::shared_ptr<const Instance> in_vain{};    // Service::in_vain; most services have none
+    std::shared_ptr<const Instance> futile{};     // Service::futile; most services have none
     ReportedOutcomes reported{};                  // what was reported last
   };
 
@@ -164,7 +164,7 @@ class Reconciler {
   Done OpenGates(Run& run, const ObservedInstance& instance);
   bool Withdraw(Run& run, const ObservedInstance& instance);
   std::set<std::string> GiveUp(Run& run, const std::vector<const Outcome*>& outcomes);
-  static std::optional<json::Document> LookAgain(LeaderClient& client, const PodState& pod);
+  static std::optional<json::Document> ReadAgain(LeaderClient& client, const PodState& pod);
   static OptOut OptedOut(LeaderClient& client, const std::vector<const PodState*>& pods);
   static bool StillWaits(LeaderClient& client, const PodGroupState& pod_group);
   static bool IsQueued(const Run& run, const std::string& instance);
@@ -178,7 +178,7 @@ class Reconciler {
   void ReportAll(Run& run, const std::set<std::string>& undone);
   void Report(const ServiceKey& key, const Outcome& outcome, const Wording& wording, bool enforced,
               const ObservedInstance* instance);
-  Done Judge(Run& run, const kube::Answer<void>& answer, const PodState& pod, const char* what);
+  Done Evaluate(Run& run, const kube::Answer<void>& answer, const PodState& pod, const char* what);
   ServiceState& StateOf(const ServiceKey& key);
 
   const Writer writer_;

@@ -122,7 +122,7 @@ podgroups:
   verbs: [get]
 {{- end }}
 
-{{/* All kinds: what the audit in the watcher judges. */}}
+{{/* All kinds: what the audit in the watcher evaluates. */}}
 {{- define "mindgate.auditRules" -}}
 - apiGroups: [""]
   resources: [configmaps, pods, replicationcontrollers, services]

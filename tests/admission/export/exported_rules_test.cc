@@ -44,9 +44,9 @@ class ExportedRulesTest : public ::testing::Test {
     schemas::Config config;
     for (const auto& [rule, policy] : policies_)
       config.rules[std::string(rule->id)] = schemas::Mode::kWarn;
-    const auto judgement = policies::Evaluate({*view, nullptr, request, config});
+    const auto evaluation = policies::Evaluate({*view, nullptr, request, config});
     std::set<const policies::Rule*> broken;
-    for (const policies::Finding& finding : judgement.findings) broken.insert(finding.rule);
+    for (const policies::Finding& finding : evaluation.findings) broken.insert(finding.rule);
     for (const auto& [rule, policy] : policies_) {
       if (!rule->kinds.Has(view->kind)) continue;
       const PolicyOutcome outcome = policy.Evaluate({.object = object.root(), .ns = "default"});

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "json/yaml.h"
-#include "policies/site/judging.h"
+#include "policies/site/evaluating.h"
 #include "support/exported.h"
 #include "support/samples.h"
 
@@ -285,8 +285,8 @@ TEST(ExportedSitePolicies, FollowTheModes) {
   }
 }
 
-// A policy about everything judges what mindgate judges.
-TEST(ExportedSitePolicies, AreAboutWhatMindgateJudges) {
+// A policy about everything evaluates what mindgate evaluates.
+TEST(ExportedSitePolicies, AreAboutWhatMindgateEvaluates) {
   constexpr std::string_view kRules =
       "apiVersion: admissionregistration.k8s.io/v1\nkind: ValidatingAdmissionPolicy\n"
       "metadata: {name: p}\nspec:\n  validations: [{expression: 'true'}]\n"
@@ -413,7 +413,7 @@ json::Json Before(json::Json object) {
   return object;
 }
 
-// What is exported is read and judged again, and finds the same in what users write.
+// What is exported is read and evaluated again, and finds the same in what users write.
 TEST(ExportedSitePolicies, FindWhatTheOriginalsFind) {
   Config original;
   std::vector<std::string> texts;

@@ -48,8 +48,9 @@ std::string Deployment(std::string_view metadata, std::string_view labels) {
          "}}, spec: {containers: [{name: c}]}}}}";
 }
 
-Result Judge(const ordered_json& policy, std::string_view object, std::string_view old_object = {},
-             std::string ns = "default", std::string user = "alice") {
+Result Evaluate(const ordered_json& policy, std::string_view object,
+                std::string_view old_object = {}, std::string ns = "default",
+                std::string user = "alice") {
   const ExportedPolicy compiled(policy);
   EXPECT_EQ(compiled.faults(), "");
   const json::Document now = testing::YamlDocument(object);
@@ -154,8 +155,8 @@ TEST(ExportedPolicies, FollowTheModesOfNamespaces) {
               {"dev-a", Result::kNotMatched, Result::kBroken},
               {"dev-b", Result::kNotMatched, Result::kNotMatched}};
   for (const auto& row : rows) {
-    EXPECT_EQ(Judge(documents[0], wrong, {}, row.ns), row.warns) << row.ns;
-    EXPECT_EQ(Judge(documents[2], wrong, {}, row.ns), row.audits) << row.ns;
+    EXPECT_EQ(Evaluate(documents[0], wrong, {}, row.ns), row.warns) << row.ns;
+    EXPECT_EQ(Evaluate(documents[2], wrong, {}, row.ns), row.audits) << row.ns;
   }
 }
 
@@ -183,8 +184,8 @@ TEST(ExportedPolicies, LetUpdatesKeepWhatWasWrong) {
       {"is not changed", wrong, wrong, Result::kNotMatched, Result::kNotMatched},
   };
   for (const auto& row : rows) {
-    EXPECT_EQ(Judge(denies, row.now, row.before), row.denied) << row.name;
-    EXPECT_EQ(Judge(warns, row.now, row.before), row.warned) << row.name;
+    EXPECT_EQ(Evaluate(denies, row.now, row.before), row.denied) << row.name;
+    EXPECT_EQ(Evaluate(warns, row.now, row.before), row.warned) << row.name;
   }
 }
 
@@ -199,10 +200,10 @@ TEST(ExportedPolicies, LetUpdatesKeepPlacesOfContainers) {
   };
   const std::string a = "{name: a, resources: {limits: {Ascend910: 1}}}";
   const std::string b = "{name: b, resources: {limits: {npu: 1}}}";
-  EXPECT_EQ(Judge(documents[0], pods(a)), Result::kBroken);
-  EXPECT_EQ(Judge(documents[0], pods(a + ", {name: c}"), pods(a)), Result::kKept);
-  EXPECT_EQ(Judge(documents[2], pods(a + ", {name: c}"), pods(a)), Result::kBroken);
-  EXPECT_EQ(Judge(documents[0], pods(a + ", " + b), pods(a)), Result::kBroken);
+  EXPECT_EQ(Evaluate(documents[0], pods(a)), Result::kBroken);
+  EXPECT_EQ(Evaluate(documents[0], pods(a + ", {name: c}"), pods(a)), Result::kKept);
+  EXPECT_EQ(Evaluate(documents[2], pods(a + ", {name: c}"), pods(a)), Result::kBroken);
+  EXPECT_EQ(Evaluate(documents[0], pods(a + ", " + b), pods(a)), Result::kBroken);
 }
 
 TEST(ExportedPolicies, LeaveAloneWhatMindgateDoes) {
@@ -221,15 +222,16 @@ TEST(ExportedPolicies, LeaveAloneWhatMindgateDoes) {
   };
   const std::string by_ome = owned_by("ome.io/v1beta1", "InferenceService");
   const std::string service_account = "system:serviceaccount:kube-system:a";
-  EXPECT_EQ(Judge(documents[0], Deployment(", deletionTimestamp: x", "fault-scheduling: Force")),
+  EXPECT_EQ(Evaluate(documents[0], Deployment(", deletionTimestamp: x", "fault-scheduling: Force")),
             Result::kNotMatched);
-  EXPECT_EQ(Judge(documents[0], by_ome, {}, "default", service_account), Result::kNotMatched);
-  EXPECT_EQ(Judge(documents[0], by_ome, {}, "default", "system:manager"), Result::kNotMatched);
-  EXPECT_EQ(Judge(documents[0], by_ome, {}, "default", "alice"), Result::kBroken);
-  EXPECT_EQ(Judge(documents[0], owned_by("example.com/v1", "App"), {}, "default", service_account),
-            Result::kBroken);
-  EXPECT_EQ(Judge(documents[0], Deployment("", "fault-scheduling: Force"), {}, "default",
-                  service_account),
+  EXPECT_EQ(Evaluate(documents[0], by_ome, {}, "default", service_account), Result::kNotMatched);
+  EXPECT_EQ(Evaluate(documents[0], by_ome, {}, "default", "system:manager"), Result::kNotMatched);
+  EXPECT_EQ(Evaluate(documents[0], by_ome, {}, "default", "alice"), Result::kBroken);
+  EXPECT_EQ(
+      Evaluate(documents[0], owned_by("example.com/v1", "App"), {}, "default", service_account),
+      Result::kBroken);
+  EXPECT_EQ(Evaluate(documents[0], Deployment("", "fault-scheduling: Force"), {}, "default",
+                     service_account),
             Result::kBroken);
 }
 
@@ -247,8 +249,8 @@ TEST(ExportedPolicies, ExceptionsAreMatchConditions) {
   const exported::ExportOptions options{.now = now};
   const auto documents = PoliciesOf("MG050", config, options);
   const std::string wrong = Deployment("", "fault-scheduling: Force");
-  EXPECT_EQ(Judge(documents[0], wrong, {}, "prod"), Result::kNotMatched);
-  EXPECT_EQ(Judge(documents[0], wrong, {}, "default"), Result::kBroken);
+  EXPECT_EQ(Evaluate(documents[0], wrong, {}, "prod"), Result::kNotMatched);
+  EXPECT_EQ(Evaluate(documents[0], wrong, {}, "default"), Result::kBroken);
   EXPECT_EQ(exported::ExportedExceptions(config, options), std::vector<size_t>{0});
   EXPECT_EQ(PoliciesOf("MG051", config, options)[0]["spec"]["matchConditions"].size(),
             documents[0]["spec"]["matchConditions"].size() - 1);

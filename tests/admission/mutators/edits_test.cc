@@ -14,7 +14,7 @@ using testing::Yaml;
 using testing::YamlDocument;
 
 // A place in `object` as an adapter would give it.
-schemas::Place PlaceAt(const json::Value& object, std::string_view path) {
+schemas::FieldView PlaceAt(const json::Value& object, std::string_view path) {
   const json::Value* value = json::Resolve(object, path);
   return {path, value == nullptr || value->is_null() ? nullptr : value};
 }
@@ -35,8 +35,8 @@ struct PatchCase {
 TEST(Edits, APlaceThatWasNotSetIsNotWritten) {
   const auto object = YamlDocument("{kind: x}");
   Edits edits(object.root());
-  edits.Set(schemas::Place(), "fault-scheduling", "force", "a reason");
-  edits.Append(schemas::Place(), kItem, "a reason");
+  edits.Set(schemas::FieldView(), "fault-scheduling", "force", "a reason");
+  edits.Append(schemas::FieldView(), kItem, "a reason");
   EXPECT_TRUE(edits.empty());
 }
 

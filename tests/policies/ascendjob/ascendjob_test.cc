@@ -56,8 +56,8 @@ TEST(AscendJobRules, SurviveAnyShape) {
       request.old_object = &plain.root();
       const auto updated = policies::Evaluate({*view, &*plain_view, request, config});
       const auto back = policies::Evaluate({*plain_view, &*view, request, config});
-      for (const auto* judgement : {&created, &updated, &back}) {
-        for (const auto& finding : judgement->findings)
+      for (const auto* evaluation : {&created, &updated, &back}) {
+        for (const auto& finding : evaluation->findings)
           EXPECT_FALSE(finding.error) << finding.message;
       }
     }

@@ -186,8 +186,8 @@ TEST(ScalingRules, SurviveAnyConfigMap) {
       const schemas::Config config;
       const auto there = policies::Evaluate({*view, &*plain_view, request, config});
       const auto back = policies::Evaluate({*plain_view, &*view, request, config});
-      for (const auto* judgement : {&there, &back}) {
-        for (const auto& finding : judgement->findings)
+      for (const auto* evaluation : {&there, &back}) {
+        for (const auto& finding : evaluation->findings)
           EXPECT_FALSE(finding.error) << finding.message;
       }
     }

@@ -58,7 +58,7 @@ TEST(ChipCount, Table) {
           {"850 super pod takes 8 from several", WithPolicy("chip8-node8-sp", "8", 4), {}},
           {"multilevel does not count", WithPolicy("multilevel", "5", 2), {}},
           {"soft share does not count", WithPolicy("chip1-softShareDev", "100"), {}},
-          {"huawei.com/npu is judged by its policy",
+          {"huawei.com/npu is evaluated by its policy",
            Deployment({.chips = "9",
                        .resource = "huawei.com/npu",
                        .annotations = kPolicy + "chip1-node8"}),
@@ -111,7 +111,7 @@ spec:
             "per pod are refused: schedule_policy chip2-node16-sp takes 16 from each of several "
             "pods; "
             "the pods stay Pending"}},
-          {"a LeaderWorkerSet may be judged pod by pod without gang scheduling",
+          {"a LeaderWorkerSet may be evaluated pod by pod without gang scheduling",
            LeaderWorkerSet({.chips = "8", .annotations = kPolicy + "chip2-node16-sp"},
                            {.chips = "8", .annotations = kPolicy + "chip2-node16-sp"}, 2),
            {}},
@@ -133,7 +133,7 @@ spec:
           {"a runtime leaves policy and selector to its services",
            ServingRuntime({.chips = "16"}),
            {}},
-          {"a pod of a controller was judged there",
+          {"a pod of a controller was evaluated there",
            BarePod({.chips = "16"},
                    "name: p, ownerReferences: [{apiVersion: apps/v1, kind: ReplicaSet, name: r, "
                    "controller: true}]"),

@@ -72,7 +72,7 @@ TEST(SchedulerOwnedAnnotations, Table) {
 }
 
 // Pods of a user's own PodGroup take what it says, and so does the scheduler.
-TEST(PodGroupsOfUsers, AreJudged) {
+TEST(PodGroupsOfUsers, AreEvaluated) {
   const auto group = [](const std::string& metadata) {
     return "{apiVersion: scheduling.volcano.sh/v1beta1, kind: PodGroup, metadata: {name: mine, " +
            metadata + "}, spec: {minMember: 2}}";
@@ -103,7 +103,7 @@ TEST(PodGroupsOfUsers, AreJudged) {
   const json::Document owned = YamlDocument(
       group("ownerReferences: [{apiVersion: batch.volcano.sh/v1alpha1, kind: Job, name: j, uid: u, "
             "controller: true}], labels: {fault-scheduling: Force}"));
-  EXPECT_FALSE(schemas::BuildView(owned.root())) << "a controller's copies what was judged";
+  EXPECT_FALSE(schemas::BuildView(owned.root())) << "a controller's copies what was evaluated";
 }
 
 TEST(MisspelledKey, Table) {

@@ -259,7 +259,7 @@ TEST(ObjectSize, EndsTheDecision) {
   }
 }
 
-TEST(ObjectSize, AsManyAsAllowedAreJudged) {
+TEST(ObjectSize, AsManyAsAllowedAreEvaluated) {
   const Json role = {{"name", "r"}, {"replicas", 1}};
   for (const Json& object :
        {ObjectWith(Kind::kStormService, "/spec/template/spec/roles", Many(1024, role)),

@@ -1,5 +1,5 @@
+#include "policies/site/evaluating.h"
 #include "policies/site/evaluation.h"
-#include "policies/site/judging.h"
 
 namespace mindgate::policies::site {
 namespace {
@@ -28,7 +28,7 @@ TEST(ReadFieldMessage, Table) {
       {": bad", "", ": bad"},
       {"nothing at all", "", "nothing at all"},
   };
-  const json::Document object = testing::YamlDocument(testing::kJudgedDeployment);
+  const json::Document object = testing::YamlDocument(testing::kEvaluatedDeployment);
   for (const Case& c : cases) {
     const FieldMessage read = ReadFieldMessage(object.root(), c.message);
     EXPECT_EQ(read.path, c.path) << c.message;

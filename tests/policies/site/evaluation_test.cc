@@ -1,13 +1,13 @@
 #include "policies/site/evaluation.h"
 
-#include "policies/site/judging.h"
+#include "policies/site/evaluating.h"
 
 namespace mindgate::policies::site {
 namespace {
 
 using testing::Asked;
 using testing::Demanding;
-using testing::JudgeBySite;
+using testing::EvaluateBySite;
 using testing::PolicyText;
 using Texts = std::vector<std::string>;
 
@@ -24,9 +24,9 @@ struct EvaluationCase {
 
 void ExpectEvaluations(const std::vector<EvaluationCase>& cases) {
   for (const EvaluationCase& c : cases) {
-    const auto judged = JudgeBySite({c.policy}, c.asked);
-    EXPECT_EQ(judged.findings, c.findings) << c.name;
-    EXPECT_EQ(judged.traces, c.traces) << c.name;
+    const auto evaluated = EvaluateBySite({c.policy}, c.asked);
+    EXPECT_EQ(evaluated.findings, c.findings) << c.name;
+    EXPECT_EQ(evaluated.traces, c.traces) << c.name;
   }
 }
 
@@ -83,12 +83,12 @@ TEST(EvaluationOfPolicies, Validations) {
 }
 
 TEST(EvaluationOfPolicies, Conditions) {
-  const std::string validations = "\n  validations: [{expression: 'false', message: judged}]";
+  const std::string validations = "\n  validations: [{expression: 'false', message: evaluated}]";
   ExpectEvaluations({
       {"holds",
        PolicyText("  matchConditions: [{name: a, expression: 'object.spec.replicas == 3'}]" +
                   validations),
-       {"enforce : judged"},
+       {"enforce : evaluated"},
        {"policy/p violated"}},
       {"does not",
        PolicyText("  matchConditions: [{name: a, expression: 'object.spec.replicas == 4'}]" +
@@ -174,13 +174,13 @@ spec: {replicas: 2}
 }
 
 TEST(EvaluationOfPolicies, AuditAnnotations) {
-  const auto judged = JudgeBySite({PolicyText(
+  const auto evaluated = EvaluateBySite({PolicyText(
       "  auditAnnotations:\n  - {key: replicas, valueExpression: 'string(object.spec.replicas)'}\n"
       "  - {key: none, valueExpression: 'null'}\n"
       "  - {key: bad, valueExpression: 'object.none'}")});
-  EXPECT_EQ(judged.annotations, Texts{"p.replicas=3"});
+  EXPECT_EQ(evaluated.annotations, Texts{"p.replicas=3"});
   EXPECT_EQ(
-      judged.findings,
+      evaluated.findings,
       Texts{"error : audit annotation \"bad\" cannot be evaluated: " + kNoKey + " (a.yaml:11)"});
 }
 
@@ -188,12 +188,12 @@ TEST(EvaluationOfPolicies, AuditAnnotations) {
 TEST(EvaluationOfPolicies, CostIsBoundedForAllExpressionsTogether) {
   const std::string loops =
       "lists.range(100).all(a, lists.range(100).all(b, lists.range(100).all(c, a + b + c >= 0)))";
-  const auto judged =
-      JudgeBySite({PolicyText("  variables: [{name: v, expression: '" + loops +
-                              "'}]\n  validations: [{expression: 'variables.v'}, {expression: "
-                              "'object.spec.replicas > 2'}]")});
-  ASSERT_EQ(judged.findings.size(), 2u);
-  for (const std::string& finding : judged.findings) {
+  const auto evaluated =
+      EvaluateBySite({PolicyText("  variables: [{name: v, expression: '" + loops +
+                                 "'}]\n  validations: [{expression: 'variables.v'}, {expression: "
+                                 "'object.spec.replicas > 2'}]")});
+  ASSERT_EQ(evaluated.findings.size(), 2u);
+  for (const std::string& finding : evaluated.findings) {
     EXPECT_NE(finding.find("the expression takes more steps than it may"), std::string::npos)
         << finding;
   }

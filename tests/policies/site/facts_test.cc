@@ -1,12 +1,12 @@
 #include "policies/site/facts.h"
 
-#include "policies/site/judging.h"
+#include "policies/site/evaluating.h"
 
 namespace mindgate::policies::site {
 namespace {
 
 using testing::Asked;
-using testing::JudgeBySite;
+using testing::EvaluateBySite;
 
 // Of every kind, whatever it is about.
 std::string OfAll(std::string_view expression) {
@@ -80,25 +80,26 @@ TEST(WorkloadValue, Members) {
     std::string expression;
   };
   const std::vector<Case> cases = {
-      {testing::kJudgedDeployment,
+      {testing::kEvaluatedDeployment,
        "workload.kind == 'Deployment' && workload.framework == 'deployment'"},
-      {testing::kJudgedDeployment, "workload.name == 'llm' && workload.namespace == 'team-a'"},
-      {testing::kJudgedDeployment,
+      {testing::kEvaluatedDeployment, "workload.name == 'llm' && workload.namespace == 'team-a'"},
+      {testing::kEvaluatedDeployment,
        "workload.templates.size() == 1 && workload.templates[0].role == ''"},
-      {testing::kJudgedDeployment,
+      {testing::kEvaluatedDeployment,
        "workload.templates[0].npus == 4 && workload.templates[0].resource == "
        "'huawei.com/Ascend910'"},
-      {testing::kJudgedDeployment, "workload.templates[0].labels == {'app': 'llm'}"},
-      {testing::kJudgedDeployment, "workload.templates[0].annotations == {}"},
-      {testing::kJudgedDeployment, "workload.templates[0].scheduler == 'volcano'"},
-      {testing::kJudgedDeployment, "workload.templates[0].field == 'spec.template'"},
-      {testing::kJudgedDeployment,
+      {testing::kEvaluatedDeployment, "workload.templates[0].labels == {'app': 'llm'}"},
+      {testing::kEvaluatedDeployment, "workload.templates[0].annotations == {}"},
+      {testing::kEvaluatedDeployment, "workload.templates[0].scheduler == 'volcano'"},
+      {testing::kEvaluatedDeployment, "workload.templates[0].field == 'spec.template'"},
+      {testing::kEvaluatedDeployment,
        "workload.templates[0].containers[0].field == "
        "'spec.template.spec.containers[0]'"},
-      {testing::kJudgedDeployment, "workload.templates[0].containers[0].image == 'other.io/llm:1'"},
-      {testing::kJudgedDeployment, "workload.templates[0].containers[0].npus == 4"},
-      {testing::kJudgedDeployment, "workload.templates[0].spec == object.spec.template.spec"},
-      {testing::kJudgedDeployment,
+      {testing::kEvaluatedDeployment,
+       "workload.templates[0].containers[0].image == 'other.io/llm:1'"},
+      {testing::kEvaluatedDeployment, "workload.templates[0].containers[0].npus == 4"},
+      {testing::kEvaluatedDeployment, "workload.templates[0].spec == object.spec.template.spec"},
+      {testing::kEvaluatedDeployment,
        "workload.templates[0].containers[0].spec == object.spec.template.spec.containers[0]"},
       {kStormService, "workload.templates.map(t, t.role) == ['prefill', 'decode']"},
       {kStormService, "workload.templates.map(t, t.npus) == [8, 6]"},
@@ -115,9 +116,9 @@ TEST(WorkloadValue, Members) {
   for (const Case& c : cases) {
     Asked asked;
     asked.object = std::string(c.object);
-    const auto judged = JudgeBySite({OfAll(c.expression)}, asked);
-    EXPECT_EQ(judged.traces, std::vector<std::string>{"policy/p passed"}) << c.expression;
-    const auto negated = JudgeBySite({OfAll("!(" + c.expression + ")")}, asked);
+    const auto evaluated = EvaluateBySite({OfAll(c.expression)}, asked);
+    EXPECT_EQ(evaluated.traces, std::vector<std::string>{"policy/p passed"}) << c.expression;
+    const auto negated = EvaluateBySite({OfAll("!(" + c.expression + ")")}, asked);
     EXPECT_EQ(negated.traces, std::vector<std::string>{"policy/p violated"}) << c.expression;
   }
 }
@@ -128,9 +129,9 @@ TEST(WorkloadValue, WholeMachinesOnly) {
   const auto denied = [&](std::string_view object) {
     Asked asked;
     asked.object = std::string(object);
-    return JudgeBySite({policy}, asked).denied;
+    return EvaluateBySite({policy}, asked).denied;
   };
-  EXPECT_TRUE(denied(testing::kJudgedDeployment));
+  EXPECT_TRUE(denied(testing::kEvaluatedDeployment));
   EXPECT_TRUE(denied(kStormService));
   EXPECT_FALSE(denied(kVolcanoJob));
 }
@@ -138,12 +139,12 @@ TEST(WorkloadValue, WholeMachinesOnly) {
 // A count that is not written is left out, and what reads it is an error, never a pass.
 TEST(WorkloadValue, LeavesOutWhatTheObjectDoesNotShow) {
   Asked asked;
-  asked.object = std::string(testing::kJudgedDeployment);
+  asked.object = std::string(testing::kEvaluatedDeployment);
   const size_t count = asked.object.find("Ascend910: 4");
   asked.object.replace(count, 12, "Ascend910: x");
-  EXPECT_EQ(JudgeBySite({OfAll("has(workload.templates[0].npus)")}, asked).traces,
+  EXPECT_EQ(EvaluateBySite({OfAll("has(workload.templates[0].npus)")}, asked).traces,
             std::vector<std::string>{"policy/p violated"});
-  EXPECT_EQ(JudgeBySite({OfAll("workload.templates[0].npus < 100")}, asked).traces,
+  EXPECT_EQ(EvaluateBySite({OfAll("workload.templates[0].npus < 100")}, asked).traces,
             std::vector<std::string>{"policy/p error"});
 }
 

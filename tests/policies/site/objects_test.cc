@@ -1,20 +1,20 @@
 #include "policies/site/objects.h"
 
-#include "policies/site/judging.h"
+#include "policies/site/evaluating.h"
 #include "schemas/site_kinds.h"
 
 namespace mindgate::policies::site {
 namespace {
 
 using testing::Asked;
-using testing::JudgeBySite;
+using testing::EvaluateBySite;
 
 std::string PolicyAbout(const std::string& constraints) {
   return R"(apiVersion: admissionregistration.k8s.io/v1
 kind: ValidatingAdmissionPolicy
 metadata: {name: p}
 spec:
-  validations: [{expression: "false", message: it is judged}]
+  validations: [{expression: "false", message: it is evaluated}]
   matchConstraints: )" +
          constraints + R"(
 ---
@@ -35,7 +35,7 @@ TEST(MatchingOfPolicies, Table) {
   const std::string all =
       "apiGroups: ['*'], apiVersions: ['*'], operations: ['*'], resources: ['*']";
   Asked update;
-  update.old_object = std::string(testing::kJudgedDeployment);
+  update.old_object = std::string(testing::kEvaluatedDeployment);
   Asked gold;
   gold.namespace_labels = {{"tier", "gold"}};
   Asked other_version;
@@ -114,13 +114,14 @@ TEST(MatchingOfPolicies, Table) {
        true},
   };
   for (const Case& c : cases) {
-    const auto judged = JudgeBySite({PolicyAbout(c.constraints)}, c.asked);
+    const auto evaluated = EvaluateBySite({PolicyAbout(c.constraints)}, c.asked);
     const std::vector<std::string> want =
-        c.want ? std::vector<std::string>{"enforce : it is judged"} : std::vector<std::string>{};
-    EXPECT_EQ(judged.findings, want) << c.name;
+        c.want ? std::vector<std::string>{"enforce : it is evaluated"} : std::vector<std::string>{};
+    EXPECT_EQ(evaluated.findings, want) << c.name;
     if (!c.want) {
-      ASSERT_EQ(judged.traces.size(), 1u) << c.name;
-      EXPECT_TRUE(judged.traces[0].starts_with("policy/p not applicable (")) << judged.traces[0];
+      ASSERT_EQ(evaluated.traces.size(), 1u) << c.name;
+      EXPECT_TRUE(evaluated.traces[0].starts_with("policy/p not applicable ("))
+          << evaluated.traces[0];
     }
   }
 }
@@ -131,16 +132,16 @@ TEST(MatchingOfPolicies, KindsOfTheSiteAreAmongThem) {
   asked.config.kinds = schemas::SiteKinds(schemas::ShippedKindsNamed("ray"));
   const struct {
     std::string resources;
-    bool judged;
+    bool evaluated;
   } cases[] = {{"\"*\"", true}, {"rayclusters", true}, {"rayjobs, deployments", false}};
   for (const auto& c : cases) {
     const std::string constraints =
         "{resourceRules: [{apiGroups: [\"*\"], apiVersions: [\"*\"], operations: [\"*\"], "
         "resources: [" +
         c.resources + "]}]}";
-    const std::vector<std::string> found = {"enforce : it is judged"};
-    EXPECT_EQ(JudgeBySite({PolicyAbout(constraints)}, asked).findings,
-              c.judged ? found : std::vector<std::string>())
+    const std::vector<std::string> found = {"enforce : it is evaluated"};
+    EXPECT_EQ(EvaluateBySite({PolicyAbout(constraints)}, asked).findings,
+              c.evaluated ? found : std::vector<std::string>())
         << c.resources;
   }
 }

@@ -1,12 +1,12 @@
 #include "policies/site/policy.h"
 
-#include "policies/site/judging.h"
+#include "policies/site/evaluating.h"
 
 namespace mindgate::policies::site {
 namespace {
 
 using testing::Asked;
-using testing::JudgeBySite;
+using testing::EvaluateBySite;
 using testing::PolicyText;
 using Texts = std::vector<std::string>;
 
@@ -71,16 +71,16 @@ TEST(ModeOfPolicies, Table) {
        configured(schemas::Mode::kEnforce)},
   };
   for (const Case& c : cases) {
-    EXPECT_EQ(JudgeBySite({c.policy}, c.asked).findings, c.want) << c.name;
+    EXPECT_EQ(EvaluateBySite({c.policy}, c.asked).findings, c.want) << c.name;
   }
 }
 
 TEST(BindingOfPolicies, OneWithoutABindingIsNotInForce) {
   std::string text = PolicyText(kFalse);
   text = text.substr(0, text.find("---"));
-  const auto judged = JudgeBySite({text});
-  EXPECT_EQ(judged.findings, Texts());
-  EXPECT_EQ(judged.traces, Texts());
+  const auto evaluated = EvaluateBySite({text});
+  EXPECT_EQ(evaluated.findings, Texts());
+  EXPECT_EQ(evaluated.traces, Texts());
 }
 
 TEST(ParametersOfPolicies, Table) {
@@ -145,9 +145,9 @@ TEST(ParametersOfPolicies, Table) {
        incomplete},
   };
   for (const Case& c : cases) {
-    const auto judged = JudgeBySite({c.policy}, c.asked);
-    EXPECT_EQ(judged.findings, c.findings) << c.name;
-    EXPECT_EQ(judged.traces, Texts{c.trace}) << c.name;
+    const auto evaluated = EvaluateBySite({c.policy}, c.asked);
+    EXPECT_EQ(evaluated.findings, c.findings) << c.name;
+    EXPECT_EQ(evaluated.traces, Texts{c.trace}) << c.name;
   }
 }
 

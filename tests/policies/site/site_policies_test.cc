@@ -1,6 +1,6 @@
 #include "policies/site/site_policies.h"
 
-#include "policies/site/judging.h"
+#include "policies/site/evaluating.h"
 
 namespace mindgate::policies {
 namespace {

@@ -313,7 +313,7 @@ TEST(BatchJobNpus, Table) {
                "}}}}",
            {"kind: no MindCluster component handles a batch CronJob: its NPUs get no rank table "
             "and no job summary, only scheduling"}},
-          {"the Job of a CronJob was judged with it",
+          {"the Job of a CronJob was evaluated with it",
            "{apiVersion: batch/v1, kind: Job, metadata: {ownerReferences: [{apiVersion: batch/v1, "
            "kind: CronJob, name: c, controller: true}]}, spec: {" +
                pod_template + "}}",

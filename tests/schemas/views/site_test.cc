@@ -26,7 +26,7 @@ std::string Number(const std::optional<int64_t>& number) {
   return number ? std::to_string(*number) : "?";
 }
 
-std::string At(const Place& place) {
+std::string At(const FieldView& place) {
   return place.path.Text() + (place.wrong_type ? "!" : place.value == nullptr ? "-" : "");
 }
 

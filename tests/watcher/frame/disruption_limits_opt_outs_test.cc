@@ -123,7 +123,7 @@ struct Begun : Direct {
   Begun() {
     cluster.PutJob("train", kGraceLabel);
     cluster.PutNode("n3", false);
-    Look("train", {"n3"});
+    Reconcile("train", {"n3"});
     deleted = Deletes();
     cluster.clock.Advance(std::chrono::seconds(1000));
   }
@@ -155,7 +155,7 @@ TEST(ReschedulingBrakes, EachOfThemAlsoHoldsARestartThatIsUnderWay) {
     Begun begun;
     ASSERT_EQ(begun.deleted, 4U) << c.name;
     c.hold(begun);
-    begun.Look("train", {"n3"}, c.stopped);
+    begun.Reconcile("train", {"n3"}, c.stopped);
     EXPECT_EQ(begun.decisions.last(), c.reported) << c.name;
     EXPECT_EQ(begun.Deletes(), begun.deleted + (c.reported.starts_with("restarted") ? 4 : 0))
         << c.name;
@@ -168,20 +168,20 @@ TEST(ReschedulingBrakes, TakeoverWaitsForRecordsThatCannotBeRead) {
   direct.settings.mode = schemas::ReschedulingMode::kTakeover;
   direct.cluster.PutJob("train", kForceLabel);
   direct.cluster.PutNode("n3", false);
-  direct.Look("train", {"n3"});
+  direct.Reconcile("train", {"n3"});
   direct.cluster.clock.Advance(std::chrono::minutes(1));
   direct.cluster.server.Put(
       resources::kConfigMaps,
       {{"metadata", {{"namespace", "mindx-dl"}, {"name", "job-reschedule-reason"}}}});
   direct.cluster.server.AnswerNext(1, {.method = "GET", .target_part = "job-reschedule-reason"},
                                    kube::testing::StatusAnswer(500, "InternalError", "no"));
-  EXPECT_TRUE(direct.Look("train", {"n3"}).failed);
+  EXPECT_TRUE(direct.Reconcile("train", {"n3"}).failed);
   EXPECT_EQ(direct.Deletes(), 0U);
   EXPECT_NE(direct.decisions.last().find("restart waits"), std::string::npos)
       << direct.decisions.last();
   EXPECT_NE(direct.decisions.last().find("mindx-dl/job-reschedule-reason"), std::string::npos)
       << direct.decisions.last();
-  direct.Look("train", {"n3"});
+  direct.Reconcile("train", {"n3"});
   EXPECT_EQ(direct.Deletes(), 4U);
 }
 
@@ -212,7 +212,7 @@ TEST(ReschedulingBrakes, AnOwnerThatIsDisabled) {
     Json chat = {{"metadata", {{"namespace", kNs}, {"name", "chat"}, {"uid", "uid-chat"}}}};
     if (disabled) chat["metadata"]["annotations"] = {{"mindgate.io/rescheduling", "disabled"}};
     direct.cluster.server.Put(resources::kDeployments, chat);
-    direct.Look("train", {"n3"});
+    direct.Reconcile("train", {"n3"});
     EXPECT_EQ(direct.Deletes(), disabled ? 0U : 4U);
     if (!disabled) continue;
     EXPECT_EQ(direct.decisions.last(),
@@ -244,7 +244,7 @@ TEST(ReschedulingBrakes, ADaemonSetOrReplicationControllerThatIsDisabled) {
                                        {"name", "agents"},
                                        {"uid", "uid-agents"},
                                        {"labels", {{"mindgate.io/rescheduling", "disabled"}}}}}});
-    direct.Look("train", {"n3"});
+    direct.Reconcile("train", {"n3"});
     EXPECT_EQ(direct.Deletes(), 0U);
     EXPECT_EQ(direct.decisions.last(),
               "restart waits: fault-scheduling is force; it waits, because "
@@ -266,7 +266,7 @@ TEST(ReschedulingBrakes, AnOwnerWithAVersionThatIsNoneIsNotRead) {
        {"uid", "u"},
        {"controller", true}}};
   direct.cluster.server.Put(resources::kPodGroups, group);
-  direct.Look("train", {"n3"});
+  direct.Reconcile("train", {"n3"});
   EXPECT_EQ(direct.Deletes(), 4U) << direct.decisions.last();
   for (const char* part : {"%2F", "configmaps?x="}) {
     EXPECT_EQ(direct.cluster.server.Count({.method = "GET", .target_part = part}), 0U) << part;
@@ -279,7 +279,7 @@ TEST(ReschedulingBrakes, AnOwnerThatMayNotBeReadHoldsNothing) {
   direct.cluster.PutJob("train", kForceLabel);
   direct.cluster.PutNode("n3", false);
   direct.cluster.server.Forbid("get", "jobs");
-  direct.Look("train", {"n3"});
+  direct.Reconcile("train", {"n3"});
   EXPECT_EQ(direct.Deletes(), 4U) << direct.decisions.last();
 }
 
@@ -364,13 +364,13 @@ TEST(ReschedulingProperties, WhatWasToldOfAJobIsForgottenWithIt) {
   Direct direct;
   direct.settings.mode = schemas::ReschedulingMode::kObserve;
   direct.cluster.PutJob("train", kForceLabel);
-  for (int i = 0; i < 3; ++i) direct.Look("train", {"n3"});
+  for (int i = 0; i < 3; ++i) direct.Reconcile("train", {"n3"});
   EXPECT_EQ(direct.decisions.records.size(), 1U);
   direct.reconciler->Keep([](const JobKey& job) { return job.pod_group == "train"; });
-  direct.Look("train", {"n3"});
+  direct.Reconcile("train", {"n3"});
   EXPECT_EQ(direct.decisions.records.size(), 1U);
   direct.reconciler->Keep([](const JobKey&) { return false; });
-  direct.Look("train", {"n3"});
+  direct.Reconcile("train", {"n3"});
   EXPECT_EQ(direct.decisions.records.size(), 2U);
 }
 

@@ -210,9 +210,9 @@ TEST(Rescheduling, WhatIsMarkedIsNotSaidToBeLeftAlone) {
   Direct direct;
   direct.cluster.PutJob("infer", {{"fault-scheduling", "external-force"}});
   direct.cluster.PutNode("n3", false);
-  for (int i = 0; i < 2; ++i) direct.Look("infer", {"n3"});
+  for (int i = 0; i < 2; ++i) direct.Reconcile("infer", {"n3"});
   direct.Restart();
-  direct.Look("infer", {"n3"});
+  direct.Reconcile("infer", {"n3"});
   ASSERT_EQ(direct.decisions.records.size(), 1U) << direct.decisions.last();
   EXPECT_EQ(direct.decisions.records.front().event_reason, "PodsMarked");
   EXPECT_EQ(direct.cluster.server.Count({.method = "PATCH", .target_part = "/pods/"}), 1U);

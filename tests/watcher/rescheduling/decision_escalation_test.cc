@@ -16,11 +16,11 @@ namespace {
 TEST(DecideEscalation, APlainJobIsRestartedAsAWholeWhenItStaysIncomplete) {
   World world(kPods);
   world.BreakChip(1);
-  world.Look();
+  world.Reconcile();
   world.Repair();
   world.Put(1);
   world.task(1).node.clear();  // no room
-  EXPECT_EQ(world.Look(), "waits");
+  EXPECT_EQ(world.Reconcile(), "waits");
   EXPECT_EQ(world.requeue, seconds(12));
   EXPECT_EQ(world.LookAfter(seconds(11)), "waits");
   EXPECT_EQ(world.LookAfter(seconds(1)), "delete p0 p1 p2 p3");
@@ -31,12 +31,12 @@ TEST(DecideEscalation, APlainJobIsRestartedAsAWholeWhenItStaysIncomplete) {
 TEST(DecideEscalation, AFaultMeanwhileBeginsTheTimeAgain) {
   World world(kPods);
   world.BreakChip(1);
-  EXPECT_EQ(world.Look(), "delete p1");
+  EXPECT_EQ(world.Reconcile(), "delete p1");
   world.Repair();
   world.Put(1);
   const std::string node = world.task(1).node;
   world.task(1).node.clear();
-  EXPECT_EQ(world.Look(), "waits");
+  EXPECT_EQ(world.Reconcile(), "waits");
   EXPECT_EQ(world.requeue, seconds(12));
   world.task(1).node = node;
   world.BreakChip(1);
@@ -72,11 +72,11 @@ TEST(DecideEscalation, ARestartIsOverWhenEachPodHasANode) {
   for (const Case& each : cases) {
     World world(kPods);
     world.BreakChip(1);
-    EXPECT_EQ(world.Look(), "delete p1");
+    EXPECT_EQ(world.Reconcile(), "delete p1");
     world.Repair();
     world.Put(1);
     each.happens(world);
-    EXPECT_EQ(world.Look(), "nothing") << each.name;
+    EXPECT_EQ(world.Reconcile(), "nothing") << each.name;
     EXPECT_EQ(world.why, "it has all the pods that it needs") << each.name;
     EXPECT_EQ(world.LookAfter(seconds(3600)), "nothing") << each.name;
   }
@@ -85,13 +85,13 @@ TEST(DecideEscalation, ARestartIsOverWhenEachPodHasANode) {
 TEST(DecideEscalation, PodsThatSucceededDoNotStandForOneThatWaits) {
   World world(kPods);
   world.BreakChip(1);
-  world.Look();
+  world.Reconcile();
   world.Repair();
   world.Put(1);
   world.task(1).node.clear();
   world.job.tasks.pop_back();
   world.job.succeeded = 1;
-  EXPECT_EQ(world.Look(), "waits");
+  EXPECT_EQ(world.Reconcile(), "waits");
   EXPECT_EQ(world.LookAfter(seconds(12)), "delete p0 p1 p2");
 }
 
@@ -100,10 +100,10 @@ TEST(DecideEscalation, APodThatWasRestartedInPlaceRuns) {
   World world(kPods);
   world.task(2).failed = true;
   world.BreakChip(1);
-  EXPECT_EQ(world.Look(), "delete p1");
+  EXPECT_EQ(world.Reconcile(), "delete p1");
   world.Repair();
   world.Put(1);
-  EXPECT_EQ(world.Look(), "nothing");
+  EXPECT_EQ(world.Reconcile(), "nothing");
   EXPECT_EQ(world.why, "it has all the pods that it needs");
   EXPECT_EQ(world.LookAfter(seconds(3600)), "nothing");
 }
@@ -112,16 +112,16 @@ TEST(DecideEscalation, LogicalSuperPodsComeFirst) {
   World world(kPods);
   for (int i = 0; i < 4; ++i) world.task(i).super_pod = i / 2;
   world.BreakChip(1);
-  EXPECT_EQ(world.Look(), "delete p1");
+  EXPECT_EQ(world.Reconcile(), "delete p1");
   world.Repair();
   world.Put(1);
   world.task(1).node.clear();
-  EXPECT_EQ(world.Look(), "waits");
+  EXPECT_EQ(world.Reconcile(), "waits");
   EXPECT_EQ(world.requeue, seconds(6));
   EXPECT_EQ(world.LookAfter(seconds(6)), "delete p0");
   world.Put(0);
   world.task(0).node.clear();
-  EXPECT_EQ(world.Look(), "waits");
+  EXPECT_EQ(world.Reconcile(), "waits");
   EXPECT_EQ(world.LookAfter(seconds(6)), "delete p0 p1 p2 p3");
 }
 
@@ -135,7 +135,7 @@ TEST(DecideEscalation, RackBlocksComeBeforeThem) {
     world.task(i).super_pod = i / 4;
   }
   world.BreakChip(1);
-  EXPECT_EQ(world.Look(), "delete p1");
+  EXPECT_EQ(world.Reconcile(), "delete p1");
   world.Repair();
   const auto replace = [&](const std::vector<int>& pods) {
     for (const int i : pods) {
@@ -144,16 +144,16 @@ TEST(DecideEscalation, RackBlocksComeBeforeThem) {
     }
   };
   replace({1});
-  EXPECT_EQ(world.Look(), "waits");
+  EXPECT_EQ(world.Reconcile(), "waits");
   EXPECT_EQ(world.requeue, seconds(3));
   EXPECT_EQ(world.LookAfter(seconds(3)), "delete p0");
   EXPECT_EQ(world.why, "it did not run again without all of the rack block");
   replace({0});
-  EXPECT_EQ(world.Look(), "waits");
+  EXPECT_EQ(world.Reconcile(), "waits");
   EXPECT_EQ(world.requeue, seconds(3));
   EXPECT_EQ(world.LookAfter(seconds(3)), "delete p2 p3");
   replace({2, 3});
-  EXPECT_EQ(world.Look(), "waits");
+  EXPECT_EQ(world.Reconcile(), "waits");
   EXPECT_EQ(world.requeue, seconds(6));
   EXPECT_EQ(world.LookAfter(seconds(6)), "delete p0 p1 p2 p3 p4 p5");
 }
@@ -167,17 +167,17 @@ TEST(DecideEscalation, AJobThatRecoversItsProcessesLosesItsRackBlockAndNoMore) {
     world.task(i).super_pod = 0;
   }
   world.BreakChip(1);
-  EXPECT_EQ(world.Look(), "delete p1");
+  EXPECT_EQ(world.Reconcile(), "delete p1");
   world.Repair();
   world.Put(1);
   world.task(1).node.clear();
-  EXPECT_EQ(world.Look(), "waits");
+  EXPECT_EQ(world.Reconcile(), "waits");
   EXPECT_EQ(world.requeue, seconds(3));
   EXPECT_EQ(world.LookAfter(seconds(3)), "delete p0");
   EXPECT_EQ(world.why, "it did not run again without all of the rack block");
   world.Put(0);
   world.task(0).node.clear();
-  EXPECT_EQ(world.Look(), "nothing");
+  EXPECT_EQ(world.Reconcile(), "nothing");
   EXPECT_EQ(world.requeue, std::nullopt);
   EXPECT_EQ(world.LookAfter(seconds(3600)), "nothing");
 }
@@ -187,11 +187,11 @@ TEST(DecideEscalation, ABlockWithoutPodsIsPassedOver) {
   World world(kPods);
   world.task(1).super_pod = 0;
   world.BreakChip(1);
-  world.Look();
+  world.Reconcile();
   world.Repair();
   world.Put(1);
   world.task(1).node.clear();
-  world.Look();
+  world.Reconcile();
   EXPECT_EQ(world.LookAfter(seconds(6)), "waits");
   EXPECT_FALSE(world.counts_against_budget);
   EXPECT_EQ(world.requeue, seconds(6));
@@ -203,11 +203,11 @@ TEST(DecideEscalation, ASuperPodWithRankZeroTakesTheWholeJob) {
   for (int i = 0; i < 4; ++i) world.task(i).super_pod = i / 2;
   world.task(0).rank = "0";
   world.BreakChip(1);
-  EXPECT_EQ(world.Look(), "delete p1");
+  EXPECT_EQ(world.Reconcile(), "delete p1");
   world.Repair();
   world.Put(1);
   world.task(1).node.clear();
-  world.Look();
+  world.Reconcile();
   EXPECT_EQ(world.LookAfter(seconds(6)), "delete p0 p1 p2 p3");
 }
 
@@ -223,11 +223,11 @@ TEST(DecideEscalation, SomeJobsNeverLoseMoreThanTheirFaultyPods) {
     labels.insert(kPods.begin(), kPods.end());
     World world(labels, annotations);
     world.BreakChip(1);
-    EXPECT_EQ(world.Look(), "delete p1");
+    EXPECT_EQ(world.Reconcile(), "delete p1");
     world.Repair();
     world.Put(1);
     world.task(1).node.clear();
-    EXPECT_EQ(world.Look(), "nothing");
+    EXPECT_EQ(world.Reconcile(), "nothing");
     EXPECT_EQ(world.LookAfter(seconds(3600)), "nothing");
   }
 }
@@ -236,23 +236,23 @@ TEST(DecideEscalation, SomeJobsNeverLoseMoreThanTheirFaultyPods) {
 TEST(DecideEscalation, NotWhileAPodWaitsBehindAGate) {
   World world(kPods);
   world.BreakChip(1);
-  world.Look();
+  world.Reconcile();
   world.Repair();
   world.Put(1);
   world.task(1).node.clear();
   world.task(1).gated = true;
-  world.Look();
+  world.Reconcile();
   EXPECT_EQ(world.LookAfter(seconds(3600)), "nothing");
 }
 
 TEST(DecideEscalation, ItGoesOnAfterARestartOfTheWatcher) {
   World world(kPods);
   world.BreakChip(1);
-  world.Look();
+  world.Reconcile();
   world.Repair();
   world.Put(1);
   world.task(1).node.clear();
-  world.Look();
+  world.Reconcile();
   world.Restart();
   EXPECT_EQ(world.LookAfter(seconds(11)), "waits");
   EXPECT_EQ(world.LookAfter(seconds(1)), "delete p0 p1 p2 p3");

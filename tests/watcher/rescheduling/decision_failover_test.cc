@@ -138,10 +138,10 @@ struct Hanging : World {
 TEST(DecideFailover, PodsThatHangAreForcedByTheNextLeader) {
   Hanging world(kGrace);
   world.BreakChip(1);
-  EXPECT_EQ(world.Look(), "evict p0 p2 p3 p1");
+  EXPECT_EQ(world.Reconcile(), "evict p0 p2 p3 p1");
   world.Hang({0, 1, 2, 3});
   world.FailOver();
-  EXPECT_EQ(world.Look(), "nothing");
+  EXPECT_EQ(world.Reconcile(), "nothing");
   EXPECT_EQ(world.why, "its pods are going");
   EXPECT_EQ(world.requeue, seconds(841));
   EXPECT_EQ(world.LookAfter(seconds(841)), "delete p0 p1 p2 p3");
@@ -150,7 +150,7 @@ TEST(DecideFailover, PodsThatHangAreForcedByTheNextLeader) {
 TEST(DecideFailover, SoAreSinglePods) {
   Hanging world(kGrace, {}, {{"pod-rescheduling", "on"}});
   world.BreakChip(1);
-  EXPECT_EQ(world.Look(), "evict p1");
+  EXPECT_EQ(world.Reconcile(), "evict p1");
   world.Hang({1, 2});  // p2 by somebody else
   world.FailOver();
   EXPECT_EQ(world.LookAfter(seconds(841)), "delete p1");
@@ -159,15 +159,15 @@ TEST(DecideFailover, SoAreSinglePods) {
 TEST(DecideFailover, AndThoseThatAnotherFaultAdded) {
   Hanging world(kGrace, {}, {{"ome.io/inferenceservice", "chat"}});
   world.BreakChip(1);
-  world.Look();
+  world.Reconcile();
   world.Hang({1});
   world.now += seconds(60);
   world.BreakChip(2);
-  EXPECT_EQ(world.Look(), "evict p2");
+  EXPECT_EQ(world.Reconcile(), "evict p2");
   world.Hang({2});
   world.FailOver();
   // The next leader knows one time only: that of the last.
-  EXPECT_EQ(world.Look(), "nothing");
+  EXPECT_EQ(world.Reconcile(), "nothing");
   EXPECT_EQ(world.requeue, seconds(841));
   EXPECT_EQ(world.LookAfter(seconds(841)), "delete p1 p2");
 }
@@ -175,23 +175,23 @@ TEST(DecideFailover, AndThoseThatAnotherFaultAdded) {
 TEST(DecideFailover, ByForceIsByForceAgain) {
   Hanging world(kForce);
   world.BreakChip(1);
-  EXPECT_EQ(world.Look(), "delete p0 p2 p3 p1");
+  EXPECT_EQ(world.Reconcile(), "delete p0 p2 p3 p1");
   world.Hang({0, 1, 2, 3});
   world.FailOver();
-  EXPECT_EQ(world.Look(), "delete p0 p1 p2 p3");
+  EXPECT_EQ(world.Reconcile(), "delete p0 p1 p2 p3");
 }
 
 // The one before did not come to them, and their reason is gone.
 TEST(DecideFailover, WhatIsHealthyAndStandsIsLeftAlone) {
   Hanging world(kGrace);
   world.BreakChip(1);
-  world.Look();
+  world.Reconcile();
   world.Hang({0});
   world.FailOver();
-  EXPECT_EQ(world.Look(), "nothing");
+  EXPECT_EQ(world.Reconcile(), "nothing");
   EXPECT_EQ(world.LookAfter(seconds(900)), "delete p0");
   world.Put(0);
-  EXPECT_EQ(world.Look(), "nothing");
+  EXPECT_EQ(world.Reconcile(), "nothing");
   EXPECT_EQ(world.why, "it has all the pods that it needs");
 }
 
@@ -199,7 +199,7 @@ TEST(DecideFailover, WhatIsHealthyAndStandsIsLeftAlone) {
 TEST(DecideFailover, ReplacementsAreNotForced) {
   Hanging world(kGrace);
   world.BreakChip(1);
-  world.Look();
+  world.Reconcile();
   world.Hang({0, 2, 3});
   world.now += seconds(10);
   world.Put(1);
@@ -212,11 +212,11 @@ TEST(DecideFailover, ALogicalSuperPodIsFinished) {
   Hanging world(kGrace, {}, {{"pod-rescheduling", "on"}});
   for (int i = 0; i < 4; ++i) world.task(i).super_pod = i / 2;
   world.BreakChip(3);
-  EXPECT_EQ(world.Look(), "evict p3");
+  EXPECT_EQ(world.Reconcile(), "evict p3");
   world.Repair();
   world.Put(3);
   world.task(3).node.clear();
-  world.Look();
+  world.Reconcile();
   EXPECT_EQ(world.LookAfter(seconds(6)), "evict p2");
   world.Hang({1, 2});  // p1 by somebody else
   world.FailOver();
@@ -228,10 +228,10 @@ TEST(DecideFailover, SinceWhenAFaultIsKnownIsKnown) {
   World world(kPods);
   world.options.takeover_after = seconds(30);
   world.BreakChip(1);
-  EXPECT_EQ(world.Look(), "waits");
+  EXPECT_EQ(world.Reconcile(), "waits");
   world.now += seconds(20);
   world.Restart();
-  EXPECT_EQ(world.Look(), "waits");
+  EXPECT_EQ(world.Reconcile(), "waits");
   EXPECT_EQ(world.requeue, seconds(10));
   EXPECT_EQ(world.LookAfter(seconds(10)), "delete p1");
 }
@@ -240,7 +240,7 @@ TEST(DecideFailover, OfJobsThatAreLeftAloneNothingIsKept) {
   for (const char* value : {"off", "Force"}) {
     World world(Map{{"fault-scheduling", value}});
     world.BreakChip(1);
-    world.Look();
+    world.Reconcile();
     EXPECT_TRUE(world.state.IsEmpty()) << value;
   }
 }
@@ -251,7 +251,7 @@ TEST(DecideFailover, PodsThatHangAreForcedWhateverTheClockOfTheOneBefore) {
     Hanging world(kGrace);
     world.now = kStart + std::chrono::hours(ahead);
     world.BreakChip(1);
-    EXPECT_EQ(world.Look(), "evict p0 p2 p3 p1");
+    EXPECT_EQ(world.Reconcile(), "evict p0 p2 p3 p1");
     world.Hang({0, 2, 3});
     world.Put(1);
     world.task(1).created = kStart + seconds(5);
@@ -259,7 +259,7 @@ TEST(DecideFailover, PodsThatHangAreForcedWhateverTheClockOfTheOneBefore) {
     world.now = kStart + seconds(20);
     world.Repair();
     world.Restart();
-    world.Look();
+    world.Reconcile();
     EXPECT_EQ(world.LookAfter(seconds(901)), "delete p0 p2 p3") << ahead;
   }
 }
@@ -287,14 +287,14 @@ TEST(JobStates, ATimeThatIsYetToComeIsNow) {
 TEST(DecideFailover, ATimeThatIsYetToComeIsNow) {
   World world(kPods);
   world.BreakChip(1);
-  world.Look();
+  world.Reconcile();
   world.Repair();
   world.Put(1);
   world.task(1).node.clear();
-  world.Look();
+  world.Reconcile();
   world.state.restart->finished = kStart + std::chrono::years(3);
   world.Restart();
-  EXPECT_EQ(world.Look(), "waits");
+  EXPECT_EQ(world.Reconcile(), "waits");
   EXPECT_EQ(world.LookAfter(seconds(12)), "delete p0 p1 p2 p3");
 }
 

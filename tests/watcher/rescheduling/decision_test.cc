@@ -11,7 +11,7 @@ namespace {
 
 TEST(DecideRestart, AHealthyJobIsLeftAlone) {
   World world(kForce);
-  EXPECT_EQ(world.Look(), "nothing");
+  EXPECT_EQ(world.Reconcile(), "nothing");
   EXPECT_EQ(world.state, (JobState{.uid = "g"}));
 }
 
@@ -19,20 +19,20 @@ TEST(DecideRestart, AHealthyJobIsLeftAlone) {
 TEST(DecideRestart, TheWholeJobGoesAndTheFaultyPodLast) {
   World world(kForce);
   world.BreakChip(1);
-  EXPECT_EQ(world.Look(), "delete p0 p2 p3 p1");
+  EXPECT_EQ(world.Reconcile(), "delete p0 p2 p3 p1");
   EXPECT_TRUE(world.counts_against_budget);
 }
 
 TEST(DecideRestart, WithPodReschedulingOnlyTheFaultyPodGoes) {
   World world(kPods);
   world.BreakChip(1);
-  EXPECT_EQ(world.Look(), "delete p1");
+  EXPECT_EQ(world.Reconcile(), "delete p1");
 }
 
 TEST(DecideRestart, WhatIsRepeatedIsTheSameAndBeginsNothing) {
   World world(kForce);
   world.BreakChip(1);
-  world.Look();
+  world.Reconcile();
   const JobState after = world.state;
   EXPECT_EQ(world.LookAfter(seconds(1)), "delete p0 p2 p3 p1");
   EXPECT_FALSE(world.counts_against_budget);
@@ -43,20 +43,20 @@ TEST(DecideRestart, WhatIsRepeatedIsTheSameAndBeginsNothing) {
 TEST(DecideRestart, ItGoesOnWithThePodsThatItBeganWith) {
   World world(kForce);
   world.BreakChip(1);
-  world.Look();
+  world.Reconcile();
   world.now += seconds(1);
   world.Put(0);
   world.Put(2);
-  EXPECT_EQ(world.Look(), "delete p3 p1");
+  EXPECT_EQ(world.Reconcile(), "delete p3 p1");
 }
 
 TEST(DecideRestart, ItIsOverWhenTheJobHasThePodsThatItNeeds) {
   World world(kPods);
   world.BreakChip(1);
-  world.Look();
+  world.Reconcile();
   world.Repair();
   world.Put(1);
-  EXPECT_EQ(world.Look(), "nothing");
+  EXPECT_EQ(world.Reconcile(), "nothing");
   EXPECT_EQ(world.state.restart, std::nullopt);
   EXPECT_EQ(world.why, "it has all the pods that it needs");
 }
@@ -64,10 +64,10 @@ TEST(DecideRestart, ItIsOverWhenTheJobHasThePodsThatItNeeds) {
 TEST(DecideRestart, WhatAFinalizerKeepsIsNotDeletedAgain) {
   World world(kPods);
   world.BreakChip(1);
-  world.Look();
+  world.Reconcile();
   world.task(1).deletion_time = world.now;
   world.task(1).forced = true;
-  EXPECT_EQ(world.Look(), "nothing");
+  EXPECT_EQ(world.Reconcile(), "nothing");
   EXPECT_EQ(world.why, "its pods are going");
 }
 
@@ -76,25 +76,25 @@ TEST(DecideRestart, APodThatIsGoingIsForced) {
   World world(kPods);
   world.not_ready = {"n1"};
   world.task(1).deletion_time = world.now + seconds(30);
-  EXPECT_EQ(world.Look(), "delete p1");
+  EXPECT_EQ(world.Reconcile(), "delete p1");
 }
 
 TEST(DecideRestart, AnotherPodGroupOfThatNameBeginsAnew) {
   World world(Map{{"fault-scheduling", "force"}, {"fault-retry-times", "1"}});
   world.task(2).failed = true;
-  EXPECT_EQ(world.Look(), "delete p0 p1 p3 p2");
+  EXPECT_EQ(world.Reconcile(), "delete p0 p1 p3 p2");
   EXPECT_EQ(world.state.retries_used, 1);
   world.job.uid = "another";
   world.Repair();
   world.task(2).failed = false;
-  EXPECT_EQ(world.Look(), "nothing");
+  EXPECT_EQ(world.Reconcile(), "nothing");
   EXPECT_EQ(world.state, (JobState{.uid = "another"}));
 }
 
 TEST(DecideRestart, DisabledIsDisabledAlsoInTheMiddle) {
   World world(kForce);
   world.BreakChip(1);
-  world.Look();
+  world.Reconcile();
   world.job.disabled = "mindgate.io/rescheduling is disabled on its PodGroup";
   EXPECT_EQ(world.LookAfter(seconds(1)), "nothing");
   EXPECT_EQ(world.why, world.job.disabled);
@@ -103,7 +103,7 @@ TEST(DecideRestart, DisabledIsDisabledAlsoInTheMiddle) {
 TEST(DecideRestart, WhatWasBegunStopsWhenTheLabelSaysOff) {
   World world(kForce);
   world.BreakChip(1);
-  world.Look();
+  world.Reconcile();
   world.job.policy.fault_scheduling = FaultScheduling::kOff;
   EXPECT_EQ(world.LookAfter(seconds(1)), "nothing");
 }
@@ -114,7 +114,7 @@ TEST(DecideRestart, WhatWasBegunStopsWhenTheLabelSaysOff) {
 TEST(DecideGrace, PodsEndByThemselvesUntilGraceOverTime) {
   World world(kGrace);
   world.BreakChip(1);
-  EXPECT_EQ(world.Look(), "evict p0 p2 p3 p1");
+  EXPECT_EQ(world.Reconcile(), "evict p0 p2 p3 p1");
   EXPECT_EQ(world.requeue, seconds(901));
   for (int i = 0; i < 4; ++i) world.task(i).deletion_time = world.now + seconds(30);
   EXPECT_EQ(world.LookAfter(seconds(900)), "nothing");
@@ -128,11 +128,11 @@ TEST(DecideGrace, PodsEndByThemselvesUntilGraceOverTime) {
 TEST(DecideGrace, TheClockSurvivesARestartOfTheWatcher) {
   World world(kGrace);
   world.BreakChip(1);
-  world.Look();
+  world.Reconcile();
   for (int i = 0; i < 4; ++i) world.task(i).deletion_time = world.now + seconds(30);
   world.now += seconds(890);
   world.Restart();
-  EXPECT_EQ(world.Look(), "nothing");
+  EXPECT_EQ(world.Reconcile(), "nothing");
   EXPECT_EQ(world.requeue, seconds(11));
   EXPECT_EQ(world.LookAfter(seconds(11)), "delete p0 p2 p3 p1");
 }
@@ -142,14 +142,14 @@ TEST(DecideGrace, EachPodHasItsOwnTime) {
   World world(kGrace, {}, {{"ome.io/inferenceservice", "chat"}});
   world.job.min_available = 2;
   world.BreakChip(0);
-  EXPECT_EQ(world.Look(), "evict p0");
+  EXPECT_EQ(world.Reconcile(), "evict p0");
   world.Repair();
   world.Put(0);
   world.task(0).node.clear();  // no room for its replacement
   for (int i = 2; i < 4; ++i) world.task(i).node.clear();
   EXPECT_EQ(world.LookAfter(seconds(1200)), "nothing");
   world.BreakChip(1);
-  EXPECT_EQ(world.Look(), "evict p1");
+  EXPECT_EQ(world.Reconcile(), "evict p1");
   EXPECT_EQ(world.requeue, seconds(901));
   world.task(1).deletion_time = world.now + seconds(30);
   EXPECT_EQ(world.LookAfter(seconds(900)), "nothing");
@@ -160,17 +160,17 @@ TEST(DecideGrace, EachPodHasItsOwnTime) {
 TEST(DecideGrace, TheFirstOneIsNotGivenMoreTime) {
   World world(kGrace, {}, {{"ome.io/inferenceservice", "chat"}});
   world.BreakChip(0);
-  EXPECT_EQ(world.Look(), "evict p0");
+  EXPECT_EQ(world.Reconcile(), "evict p0");
   world.task(0).deletion_time = world.now + seconds(30);
   world.now += seconds(890);
   world.BreakChip(1);
-  EXPECT_EQ(world.Look(), "evict p1");
+  EXPECT_EQ(world.Reconcile(), "evict p1");
   EXPECT_EQ(world.requeue, seconds(11));
   // One step at a time: what ends by itself goes first, and what does not at once after it.
   world.task(1).deletion_time = world.now + seconds(30);
   EXPECT_EQ(world.LookAfter(seconds(11)), "delete p0");
   world.task(0).forced = true;
-  EXPECT_EQ(world.Look(), "nothing");
+  EXPECT_EQ(world.Reconcile(), "nothing");
   EXPECT_EQ(world.requeue, seconds(890));
   EXPECT_EQ(world.LookAfter(seconds(890)), "delete p1");
 }
@@ -178,12 +178,12 @@ TEST(DecideGrace, TheFirstOneIsNotGivenMoreTime) {
 TEST(DecideGrace, ItRunsOutAlsoWhenRetriesAreUsedUp) {
   World world(kGrace, {}, {{"pod-rescheduling", "on"}, {"fault-retry-times", "1"}});
   world.task(1).failed = true;
-  EXPECT_EQ(world.Look(), "evict p1");
+  EXPECT_EQ(world.Reconcile(), "evict p1");
   world.task(1).deletion_time = world.now + seconds(30);
   world.task(1).failed = false;
   world.now += seconds(60);
   world.task(0).failed = true;
-  EXPECT_EQ(world.Look(), "fails");
+  EXPECT_EQ(world.Reconcile(), "fails");
   EXPECT_EQ(world.why, "fault-retry-times is used up");
   EXPECT_EQ(world.requeue, seconds(841));
   EXPECT_EQ(world.LookAfter(seconds(841)), "delete p1");
@@ -197,7 +197,7 @@ TEST(DecideGrace, SubHealthFollowsItsOwnStrategy) {
                     {"pod-rescheduling", "on"},
                     {"subHealthyStrategy", strategy}});
     world.faults["n1"].switches.status = faults::NodeStatus::kSubHealthy;
-    EXPECT_EQ(world.Look(), want) << strategy;
+    EXPECT_EQ(world.Reconcile(), want) << strategy;
   }
 }
 
@@ -207,16 +207,16 @@ TEST(DecideGrace, SubHealthFollowsItsOwnStrategy) {
 TEST(DecideRetries, FailedPodsAreRestartedAsOftenAsTheLabelSays) {
   World none(kPods);
   none.task(2).failed = true;
-  EXPECT_EQ(none.Look(), "nothing");
+  EXPECT_EQ(none.Reconcile(), "nothing");
 
   World two(
       Map{{"fault-scheduling", "force"}, {"pod-rescheduling", "on"}, {"fault-retry-times", "2"}});
   for (int i = 0; i < 2; ++i) {
     two.task(2).failed = true;
     EXPECT_EQ(two.LookAfter(kLongestPause), "delete p2") << i;
-    EXPECT_EQ(two.Look(), "delete p2");  // the same restart
+    EXPECT_EQ(two.Reconcile(), "delete p2");  // the same restart
     two.Put(2);
-    EXPECT_EQ(two.Look(), "nothing");
+    EXPECT_EQ(two.Reconcile(), "nothing");
   }
   two.task(2).failed = true;
   EXPECT_EQ(two.LookAfter(kLongestPause), "fails");
@@ -229,12 +229,12 @@ TEST(DecideRetries, ARestartOfTheWatcherRefillsNothing) {
   World world(
       Map{{"fault-scheduling", "force"}, {"pod-rescheduling", "on"}, {"fault-retry-times", "1"}});
   world.task(2).failed = true;
-  EXPECT_EQ(world.Look(), "delete p2");
+  EXPECT_EQ(world.Reconcile(), "delete p2");
   world.Restart();
-  EXPECT_EQ(world.Look(), "delete p2");  // nobody knows whether it was done
+  EXPECT_EQ(world.Reconcile(), "delete p2");  // nobody knows whether it was done
   EXPECT_EQ(world.state.retries_used, 1);
   world.Put(2);
-  world.Look();
+  world.Reconcile();
   world.Restart();
   world.task(2).failed = true;
   EXPECT_EQ(world.LookAfter(kLongestPause), "fails");
@@ -245,7 +245,7 @@ TEST(DecideRetries, AFaultOfHardwareNeedsNoneAndIsSeenWhenTheyAreUsedUp) {
   World world(
       Map{{"fault-scheduling", "force"}, {"pod-rescheduling", "on"}, {"fault-retry-times", "-1"}});
   world.task(2).failed = true;
-  EXPECT_EQ(world.Look(), "fails");
+  EXPECT_EQ(world.Reconcile(), "fails");
   world.BreakChip(1);
   EXPECT_EQ(world.LookAfter(seconds(1)), "delete p1 p2");
   EXPECT_EQ(world.state.retries_used, 0);
@@ -256,10 +256,10 @@ TEST(DecideRetries, PodsThatFailBeforeTheirJobHasRunAreLeftAlone) {
   World world(Map{{"fault-scheduling", "force"}, {"fault-retry-times", "3"}});
   world.job.started = false;
   world.task(2).failed = true;
-  EXPECT_EQ(world.Look(), "nothing");
+  EXPECT_EQ(world.Reconcile(), "nothing");
   EXPECT_EQ(world.why, "its PodGroup has not run yet");
   world.BreakChip(1);
-  EXPECT_EQ(world.Look(), "delete p0 p3 p1 p2");
+  EXPECT_EQ(world.Reconcile(), "delete p0 p3 p1 p2");
 }
 
 // --- restarts in vain ----------------------------------------------------------------------------
@@ -267,14 +267,14 @@ TEST(DecideRetries, PodsThatFailBeforeTheirJobHasRunAreLeftAlone) {
 TEST(DecidePauses, WhatWasRestartedInVainIsRestartedAfterGrowingPauses) {
   World world(kPods);
   world.BreakChip(1);
-  EXPECT_EQ(world.Look(), "delete p1");
+  EXPECT_EQ(world.Reconcile(), "delete p1");
   std::vector<int64_t> pauses;
   for (int i = 0; i < 7; ++i) {
     world.Put(1);  // on the node that is faulty
-    EXPECT_EQ(world.Look(), "waits");
+    EXPECT_EQ(world.Reconcile(), "waits");
     pauses.push_back(world.requeue.value_or(seconds(0)).count());
     world.now += world.requeue.value_or(seconds(0));
-    EXPECT_EQ(world.Look(), "delete p1");
+    EXPECT_EQ(world.Reconcile(), "delete p1");
   }
   EXPECT_EQ(pauses, (std::vector<int64_t>{10, 20, 40, 80, 160, 300, 300}));
 }
@@ -283,10 +283,10 @@ TEST(DecidePauses, WhatWasRestartedInVainIsRestartedAfterGrowingPauses) {
 TEST(DecidePauses, AnotherPodOfTheJobNeedNotWait) {
   World world(kPods);
   world.BreakChip(1);
-  world.Look();
+  world.Reconcile();
   world.now += seconds(1);
   world.BreakChip(2);
-  EXPECT_EQ(world.Look(), "delete p1 p2");
+  EXPECT_EQ(world.Reconcile(), "delete p1 p2");
   EXPECT_TRUE(world.counts_against_budget);
 }
 
@@ -299,7 +299,7 @@ struct Takeover : World {
 TEST(DecideTakeover, OthersHaveTimeToAct) {
   Takeover world(kPods);
   world.BreakChip(1);
-  EXPECT_EQ(world.Look(), "waits");
+  EXPECT_EQ(world.Reconcile(), "waits");
   EXPECT_EQ(world.requeue, seconds(30));
   EXPECT_EQ(world.LookAfter(seconds(29)), "waits");
   EXPECT_EQ(world.LookAfter(seconds(1)), "delete p1");
@@ -308,7 +308,7 @@ TEST(DecideTakeover, OthersHaveTimeToAct) {
 TEST(DecideTakeover, NothingIsDoneWhenTheyDid) {
   Takeover world(kPods);
   world.BreakChip(1);
-  world.Look();
+  world.Reconcile();
   world.now += seconds(5);
   world.Repair();
   world.Put(1);
@@ -320,7 +320,7 @@ TEST(DecideTakeover, NothingIsDoneWhenTheyDid) {
 TEST(DecideTakeover, WhatIsBeingDeletedIsSeenTo) {
   Takeover world(kGrace);
   world.BreakChip(1);
-  world.Look();
+  world.Reconcile();
   for (int i = 0; i < 4; ++i) world.task(i).deletion_time = world.now + seconds(60);
   EXPECT_EQ(world.LookAfter(seconds(30)), "waits");
   EXPECT_EQ(world.LookAfter(seconds(59)), "waits");
@@ -331,7 +331,7 @@ TEST(DecideTakeover, WhatIsBeingDeletedIsSeenTo) {
 TEST(DecideTakeover, WhatTheSchedulerRecordedCounts) {
   Takeover world(kPods);
   world.BreakChip(1);
-  world.Look();
+  world.Reconcile();
   world.job.restarted_by_other = world.now + seconds(20);
   EXPECT_EQ(world.LookAfter(seconds(30)), "waits");
   EXPECT_EQ(world.LookAfter(seconds(20)), "delete p1");
@@ -342,12 +342,12 @@ TEST(DecideTakeover, ADeletionByOthersIsWaitedForWithinBounds) {
   Takeover forced(kPods);
   forced.task(1).deletion_time = forced.now + std::chrono::hours(1);
   forced.BreakChip(1);
-  EXPECT_EQ(forced.Look(), "waits");
+  EXPECT_EQ(forced.Reconcile(), "waits");
   EXPECT_EQ(forced.LookAfter(seconds(29)), "waits");
   EXPECT_EQ(forced.LookAfter(seconds(1)), "delete p1");
   Takeover later(kPods);
   later.BreakChip(1);
-  EXPECT_EQ(later.Look(), "waits");
+  EXPECT_EQ(later.Reconcile(), "waits");
   later.task(1).deletion_time = later.now + std::chrono::hours(1);
   EXPECT_EQ(later.LookAfter(seconds(20)), "waits");
   EXPECT_EQ(later.LookAfter(seconds(29)), "waits");
@@ -356,7 +356,7 @@ TEST(DecideTakeover, ADeletionByOthersIsWaitedForWithinBounds) {
   graceful.job.policy.pod_rescheduling = true;
   graceful.task(1).deletion_time = graceful.now + std::chrono::hours(1);
   graceful.BreakChip(1);
-  EXPECT_EQ(graceful.Look(), "waits");
+  EXPECT_EQ(graceful.Reconcile(), "waits");
   EXPECT_EQ(graceful.LookAfter(seconds(899)), "waits");
   EXPECT_EQ(graceful.LookAfter(seconds(1)), "nothing") << "it is chosen, and is going";
   EXPECT_EQ(graceful.LookAfter(seconds(1)), "delete p1") << "it has had graceOverTime";
@@ -366,7 +366,7 @@ TEST(DecideTakeover, ADeletionByOthersIsWaitedForWithinBounds) {
 TEST(DecideTakeover, ARecordOfATimeThatIsYetToComeIsOfNow) {
   Takeover world(kPods);
   world.BreakChip(1);
-  world.Look();
+  world.Reconcile();
   world.job.restarted_by_other = world.now + std::chrono::hours(1);
   EXPECT_EQ(world.LookAfter(seconds(30)), "waits");
   EXPECT_EQ(world.requeue, seconds(30));
@@ -377,16 +377,16 @@ TEST(DecideTakeover, RecordsDoNotHoldARestartForLongerThanGraceOverTime) {
   for (const bool ahead : {false, true}) {
     Takeover world(kPods);
     world.BreakChip(1);
-    world.Look();
+    world.Reconcile();
     while (world.now < kStart + seconds(900)) {
       world.now += seconds(30);
       world.job.restarted_by_other = world.now + std::chrono::hours(ahead ? 1 : 0);
-      EXPECT_EQ(world.Look(), "waits");
+      EXPECT_EQ(world.Reconcile(), "waits");
     }
     EXPECT_EQ(world.requeue, seconds(30));
     world.now += seconds(30);
     world.job.restarted_by_other = world.now;
-    EXPECT_EQ(world.Look(), "delete p1");
+    EXPECT_EQ(world.Reconcile(), "delete p1");
   }
 }
 
@@ -398,7 +398,7 @@ TEST(DecideClocks, AReplacementIsOneWhateverOurClockSays) {
     World world(kPods);
     world.now = kStart + std::chrono::hours(ahead);
     world.BreakChip(1);
-    EXPECT_EQ(world.Look(), "delete p1");
+    EXPECT_EQ(world.Reconcile(), "delete p1");
     world.Put(1);
     world.task(1).created = kStart + seconds(10);
     EXPECT_EQ(world.LookAfter(seconds(2)), "waits") << "it was restarted in vain";
@@ -407,7 +407,7 @@ TEST(DecideClocks, AReplacementIsOneWhateverOurClockSays) {
     World other(kPods);
     other.now = kStart + std::chrono::hours(ahead);
     other.BreakChip(1);
-    EXPECT_EQ(other.Look(), "delete p1");
+    EXPECT_EQ(other.Reconcile(), "delete p1");
     other.Repair();
     other.BreakChip(2);
     EXPECT_EQ(other.LookAfter(seconds(2)), "delete p1 p2");
@@ -420,11 +420,11 @@ TEST(DecideExternal, FaultyPodsAreMarkedOnce) {
   World world(Map{{"fault-scheduling", "external-grace"}});
   world.BreakChip(1);
   world.not_ready = {"n3"};
-  EXPECT_EQ(world.Look(), "annotate p1 p3");
+  EXPECT_EQ(world.Reconcile(), "annotate p1 p3");
   world.task(1).pod_status = "Unhealthy-CardUnhealthy";
-  EXPECT_EQ(world.Look(), "annotate p3");
+  EXPECT_EQ(world.Reconcile(), "annotate p3");
   world.task(3).pod_status = "Unhealthy-NodeUnhealthy";
-  EXPECT_EQ(world.Look(), "marked");
+  EXPECT_EQ(world.Reconcile(), "marked");
   EXPECT_EQ(world.state.restart, std::nullopt);
 }
 

@@ -50,7 +50,7 @@ Job JobWith(int min_member, const json::Json& group_annotations,
 TEST(ReschedulingTrap, ANetworkFaultOfACardRestartsNothing) {
   World world(kForce);
   world.faults["n1"].devices.network_unhealthy = {"Ascend910-0"};
-  EXPECT_EQ(world.Look(), "nothing");
+  EXPECT_EQ(world.Reconcile(), "nothing");
   EXPECT_EQ(world.state, (JobState{.uid = "g"}));
 }
 
@@ -58,7 +58,7 @@ TEST(ReschedulingTrap, ANetworkFaultOfACardRestartsNothing) {
 TEST(ReschedulingTrap, PreSeparateOfANodeRestartsNothing) {
   World world(kForce);
   world.faults["n1"].machine.status = faults::NodeStatus::kPreSeparate;
-  EXPECT_EQ(world.Look(), "nothing");
+  EXPECT_EQ(world.Reconcile(), "nothing");
   EXPECT_EQ(world.state, (JobState{.uid = "g"}));
 }
 
@@ -218,12 +218,12 @@ TEST(ReschedulingScope, OfEachOwner) {
     labels.emplace("fault-scheduling", "force");
     World world(labels, each.annotations);
     world.BreakChip(1);
-    EXPECT_EQ(world.Look(), each.first) << each.owner;
+    EXPECT_EQ(world.Reconcile(), each.first) << each.owner;
     if (each.first == all) continue;
     world.Repair();
     world.Put(1);
     world.task(1).node.clear();  // no room
-    world.Look();
+    world.Reconcile();
     const std::string later = world.LookAfter(seconds(3600));
     EXPECT_EQ(later, each.later.empty() ? "nothing" : each.later) << each.owner;
   }

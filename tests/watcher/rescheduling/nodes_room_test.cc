@@ -117,11 +117,11 @@ World WithoutRoom(const Map& labels, EnforcementMode mode) {
 TEST(OnlyWhereRoom, AWiderRestartWaitsForRoom) {
   const auto stays_incomplete = [](World& world) {
     world.BreakChip(1);
-    EXPECT_EQ(world.Look(), "delete p1") << "what is faulty goes in any case";
+    EXPECT_EQ(world.Reconcile(), "delete p1") << "what is faulty goes in any case";
     world.Repair();
     world.Put(1);
     world.task(1).node.clear();
-    EXPECT_EQ(world.Look(), "waits");
+    EXPECT_EQ(world.Reconcile(), "waits");
   };
   World world = WithoutRoom(kPods, EnforcementMode::kEnforce);
   stays_incomplete(world);
@@ -174,14 +174,14 @@ TEST(OnlyWhereRoom, WhatTheJobDoesNotNeedIsNotWaitedFor) {
     world.job.min_available = each.min_available;
     world.task(1).rank = each.rank_of_p1;
     world.BreakChip(1);
-    EXPECT_EQ(world.Look(), each.want) << each.name;
+    EXPECT_EQ(world.Reconcile(), each.want) << each.name;
     EXPECT_EQ(world.why, each.why) << each.name;
   }
   World room = WithoutRoom(kForce, EnforcementMode::kEnforce);
   room.job.min_available = 3;
   room.options.why_no_room = [](const std::vector<size_t>&) { return std::string(); };
   room.BreakChip(1);
-  EXPECT_EQ(room.Look(), "delete p0 p2 p3 p1");
+  EXPECT_EQ(room.Reconcile(), "delete p0 p2 p3 p1");
 }
 
 }  // namespace

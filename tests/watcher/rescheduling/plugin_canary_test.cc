@@ -36,7 +36,7 @@ struct Observing : Direct {
   }
   // The node of train-3 breaks, and is whole again a second later.
   void Break(const std::vector<std::string>& recorded) {
-    Look("train", {"n3"});
+    Reconcile("train", {"n3"});
     cluster.clock.Advance(seconds(1));
     if (!recorded.empty()) Record(recorded);
   }
@@ -53,10 +53,10 @@ struct Observing : Direct {
 TEST(PluginCanary, ReportsOncePodsThatThePluginAloneCalledFaulty) {
   Observing job;
   job.Break({"train-2", "train-3"});
-  EXPECT_EQ(job.Look("train", {}).requeue_after, seconds(5));
+  EXPECT_EQ(job.Reconcile("train", {}).requeue_after, seconds(5));
   EXPECT_EQ(job.Reads(), 0U) << "it may not be over yet";
   job.cluster.clock.Advance(seconds(5));
-  job.Look("train", {});
+  job.Reconcile("train", {});
   const std::vector<std::string> expected = {
       "Volcano's plugin restarted this job, and it called train-2 faulty, and mindgate did not; "
       "its "
@@ -64,7 +64,7 @@ TEST(PluginCanary, ReportsOncePodsThatThePluginAloneCalledFaulty) {
   EXPECT_EQ(job.Reported(), expected);
   EXPECT_EQ(job.reconciler->counts().plugin_differs, 1U);
   job.cluster.clock.Advance(seconds(60));
-  job.Look("train", {});
+  job.Reconcile("train", {});
   EXPECT_EQ(job.Reported(), expected);
   EXPECT_EQ(job.Reads(), 1U);
 }
@@ -74,9 +74,9 @@ TEST(PluginCanary, IsSilentWhereBothAgreeOrThePluginDidNothing) {
        {std::vector<std::string>{"train-3"}, std::vector<std::string>()}) {
     Observing job;
     job.Break(recorded);
-    job.Look("train", {});
+    job.Reconcile("train", {});
     job.cluster.clock.Advance(seconds(5));
-    job.Look("train", {});
+    job.Reconcile("train", {});
     EXPECT_EQ(job.Reported(), std::vector<std::string>());
     EXPECT_EQ(job.Reads(), 1U);
   }
@@ -85,14 +85,14 @@ TEST(PluginCanary, IsSilentWhereBothAgreeOrThePluginDidNothing) {
 TEST(PluginCanary, WaitsWhileAnotherPodIsFaulty) {
   Observing job;
   job.Break({"train-3"});
-  job.Look("train", {});
+  job.Reconcile("train", {});
   job.cluster.clock.Advance(seconds(4));
-  job.Look("train", {"n1"});
+  job.Reconcile("train", {"n1"});
   job.cluster.clock.Advance(seconds(4));
-  EXPECT_EQ(job.Look("train", {}).requeue_after, seconds(5));
+  EXPECT_EQ(job.Reconcile("train", {}).requeue_after, seconds(5));
   job.Record({"train-0", "train-3"});
   job.cluster.clock.Advance(seconds(5));
-  job.Look("train", {});
+  job.Reconcile("train", {});
   ASSERT_EQ(job.Reported().size(), 1U);
   EXPECT_NE(job.Reported()[0].find("train-0"), std::string::npos);
   EXPECT_EQ(job.Reported()[0].find("train-1"), std::string::npos)
@@ -105,10 +105,10 @@ TEST(PluginCanary, DoesNotCompareWhatMindgateRestarted) {
   job.Break({"train-2"});
   job.cluster.clock.Advance(seconds(200));
   job.cluster.PutNode("n3", false);
-  job.Look("train", {"n3"});
+  job.Reconcile("train", {"n3"});
   EXPECT_GT(job.Deletes(), 0U) << job.decisions.last();
   for (int i = 0; i < 2; ++i) {
-    job.Look("train", {});
+    job.Reconcile("train", {});
     job.cluster.clock.Advance(seconds(6));
   }
   EXPECT_EQ(job.Reported(), std::vector<std::string>());
@@ -118,11 +118,11 @@ TEST(PluginCanary, DoesNotCompareWhatMindgateRestarted) {
 TEST(PluginCanary, SaysWhenTheRecordsCannotBeRead) {
   Observing job;
   job.Break({"train-2"});
-  job.Look("train", {});
+  job.Reconcile("train", {});
   job.cluster.clock.Advance(seconds(5));
   job.cluster.server.AnswerNext(1, {.method = "GET", .target_part = "job-reschedule-reason"},
                                 kube::testing::StatusAnswer(403, "Forbidden", "no"));
-  job.Look("train", {});
+  job.Reconcile("train", {});
   EXPECT_EQ(job.Reported(), std::vector<std::string>());
   EXPECT_EQ(job.Reads(), 1U);
 }

@@ -99,18 +99,18 @@ struct Training : Direct {
 TEST(GracefulExit, IsAskedForBeforePodsGoAndTakenBackWhenTheyAreThereAgain) {
   Training training;
   const auto gate = training.cluster.server.Hold(kDeletes);
-  std::jthread look([&] { training.Look("train", {}); });
+  std::jthread look([&] { training.Reconcile("train", {}); });
   ASSERT_TRUE(gate->WaitUntilHeld());
   EXPECT_EQ(training.Reset(), kAsked) << "before the first pod is deleted";
   gate->Release();
   look.join();
   EXPECT_EQ(training.Deletes(), 4U) << training.decisions.last();
   training.Weaken(false);
-  training.Look("train", {});
+  training.Reconcile("train", {});
   EXPECT_EQ(training.Reset(), kAsked) << "its old pods are still going";
   training.Replace();
   training.Restart();  // the next leader knows that the job was asked
-  training.Look("train", {});
+  training.Reconcile("train", {});
   EXPECT_EQ(training.Reset(), kReset);
   EXPECT_FALSE(training.cluster.Kept().dump().find("SubHealthFault") != std::string::npos);
 }
@@ -122,23 +122,23 @@ TEST(GracefulExit, IsAskedForByNobodyElse) {
   };
   for (const auto& [strategy, more] : cases) {
     Training training(strategy, more);
-    training.Look("train", {});
+    training.Reconcile("train", {});
     EXPECT_GT(training.Deletes(), 0U) << strategy << more;
     EXPECT_EQ(training.Reset(), kReset) << strategy << more;
   }
   Training broken;
   broken.reported["n3"].devices.unhealthy = {"Ascend910-0"};
-  broken.Look("train", {});
+  broken.Reconcile("train", {});
   EXPECT_EQ(broken.Deletes(), 4U);
   EXPECT_EQ(broken.Reset(), kReset) << "a chip that is broken";
   Training off;
   off.settings.graceful_exit = false;
-  off.Look("train", {});
+  off.Reconcile("train", {});
   EXPECT_EQ(off.Deletes(), 4U);
   EXPECT_EQ(off.Reset(), kReset) << "without the option";
   Training observed;
   observed.settings.mode = schemas::ReschedulingMode::kObserve;
-  observed.Look("train", {});
+  observed.Reconcile("train", {});
   EXPECT_EQ(observed.Reset(), kReset) << "who observes";
 }
 
@@ -146,15 +146,15 @@ TEST(GracefulExit, AJobThatCannotBeAskedLosesItsPodsAllTheSame) {
   const When writes{.method = "PATCH", .target_part = "/configmaps/reset-config-train"};
   Training refused;
   refused.cluster.server.AnswerNext(10, writes, StatusAnswer(403, "Forbidden", "no"));
-  refused.Look("train", {});
+  refused.Reconcile("train", {});
   EXPECT_EQ(refused.Deletes(), 4U);
   Training none;
   none.cluster.server.Remove(resources::kConfigMaps, kNs, "reset-config-train");
-  none.Look("train", {});
+  none.Reconcile("train", {});
   EXPECT_EQ(none.Deletes(), 4U);
   Training broken;
   broken.cluster.server.AnswerNext(10, writes, StatusAnswer(500, "InternalError", "no"));
-  broken.Look("train", {});
+  broken.Reconcile("train", {});
   EXPECT_EQ(broken.Deletes(), 4U);
 }
 
@@ -163,7 +163,7 @@ TEST(GracefulExit, AConflictIsReadAgain) {
   Training training;
   const When writes{.method = "PATCH", .target_part = "/configmaps/reset-config-train"};
   training.cluster.server.AnswerNext(2, writes, StatusAnswer(409, "Conflict", "changed"));
-  training.Look("train", {});
+  training.Reconcile("train", {});
   EXPECT_EQ(training.Reset(), kAsked);
   EXPECT_EQ(training.Deletes(), 4U);
 }
@@ -171,14 +171,14 @@ TEST(GracefulExit, AConflictIsReadAgain) {
 // The number would stay 1, and the new pods be asked to end.
 TEST(GracefulExit, TakingItBackIsTriedAgain) {
   Training training;
-  training.Look("train", {});
+  training.Reconcile("train", {});
   training.Weaken(false);
   training.Replace();
   const When writes{.method = "PATCH", .target_part = "/configmaps/reset-config-train"};
   training.cluster.server.AnswerNext(1, writes, StatusAnswer(500, "InternalError", "no"));
-  EXPECT_TRUE(training.Look("train", {}).failed);
+  EXPECT_TRUE(training.Reconcile("train", {}).failed);
   EXPECT_EQ(training.Reset(), kAsked);
-  EXPECT_FALSE(training.Look("train", {}).failed);
+  EXPECT_FALSE(training.Reconcile("train", {}).failed);
   EXPECT_EQ(training.Reset(), kReset);
 }
 

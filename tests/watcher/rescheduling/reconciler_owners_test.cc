@@ -77,14 +77,14 @@ TEST(ReschedulingOwners, EachKindLosesThePodsOfItsScope) {
     group["spec"]["minMember"] = c.min_member;
     direct.cluster.server.Put(kube::resources::kPodGroups, group);
     direct.cluster.PutNode("n3", false);
-    direct.Look("chat", {"n3"});
+    direct.Reconcile("chat", {"n3"});
     EXPECT_EQ(direct.cluster.Pods("chat"), c.left) << c.name << ": " << direct.decisions.last();
     // What one pod could not mend is not made wider for kinds whose instance is one pod.
     if (c.left.size() != 3) continue;
     direct.cluster.PutPod("chat", "chat-3", "", c.labels);
-    direct.Look("chat", {});
+    direct.Reconcile("chat", {});
     direct.cluster.clock.Advance(std::chrono::minutes(30));
-    direct.Look("chat", {});
+    direct.Reconcile("chat", {});
     EXPECT_EQ(direct.Deletes(), 1U) << c.name;
   }
 }
@@ -95,7 +95,7 @@ TEST(ReschedulingOwners, T36AGroupWithPodReschedulingLosesOnePodFirst) {
   Direct direct;
   direct.cluster.PutJob("chat", kPodLabels);
   direct.cluster.PutNode("n3", false);
-  direct.Look("chat", {"n3"});
+  direct.Reconcile("chat", {"n3"});
   EXPECT_EQ(direct.cluster.Pods("chat"), (PodNames{"chat-0", "chat-1", "chat-2"}));
 }
 

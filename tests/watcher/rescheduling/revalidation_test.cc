@@ -65,16 +65,16 @@ TEST(ReschedulingFreshLook, NothingGoesByAReportThatIsOutdated) {
   using Reports = std::vector<faults::ReportVersion>;
   direct.reports["n3"] = Reports{{"mindx-dl", "cluster-info-device-0", version()}};
   direct.cluster.ReportChips({{"n2", "Ascend910-1"}});
-  const ReconcileResult late = direct.Look("train", {});
+  const ReconcileResult late = direct.Reconcile("train", {});
   EXPECT_EQ(direct.Deletes(), 0U);
   EXPECT_EQ(late.requeue_after, std::chrono::seconds(1));
   EXPECT_FALSE(late.failed);
   direct.reports["n3"] = std::nullopt;  // told since the decision
-  EXPECT_EQ(direct.Look("train", {}).requeue_after, std::chrono::seconds(1));
+  EXPECT_EQ(direct.Reconcile("train", {}).requeue_after, std::chrono::seconds(1));
   EXPECT_EQ(direct.Deletes(), 0U);
   direct.reports["n3"] = Reports{{"mindx-dl", "cluster-info-device-0", version()}};
   direct.cluster.server.ForgetRequests();
-  direct.Look("train", {});
+  direct.Reconcile("train", {});
   EXPECT_EQ(direct.Deletes(), 1U) << direct.decisions.last();
   EXPECT_EQ(direct.cluster.server.Count({.target_part = "/namespaces/mindx-dl/configmaps?"}), 1U)
       << "asked for once, and by its name";
@@ -86,17 +86,17 @@ TEST(ReschedulingFreshLook, AReportThatIsGoneOrUnreadableTakesNobody) {
   direct.reported["n3"].devices.unhealthy = {"Ascend910-0"};
   direct.reports["n3"] =
       std::vector<faults::ReportVersion>{{"kube-system", "mindx-dl-deviceinfo-n3", "7"}};
-  EXPECT_FALSE(direct.Look("train", {}).failed);
+  EXPECT_FALSE(direct.Reconcile("train", {}).failed);
   EXPECT_EQ(direct.Deletes(), 0U);
   direct.cluster.server.Forbid("list", "configmaps");
-  EXPECT_TRUE(direct.Look("train", {}).failed);
+  EXPECT_TRUE(direct.Reconcile("train", {}).failed);
   EXPECT_EQ(direct.Deletes(), 0U);
   // It has no part in a fault of the pod itself.
   direct.reports["n2"] = direct.reports["n3"];
   direct.reported.clear();
-  direct.Look("train", {"n2"});
+  direct.Reconcile("train", {"n2"});
   direct.cluster.PutNode("n2", false);
-  direct.Look("train", {"n2"});
+  direct.Reconcile("train", {"n2"});
   EXPECT_EQ(direct.Deletes(), 1U) << direct.decisions.last();
 }
 
@@ -104,11 +104,11 @@ TEST(ReschedulingFreshLook, AReportThatIsGoneOrUnreadableTakesNobody) {
 TEST(ReschedulingFreshLook, ANodeThatOnlyTheWatchDoesNotKnowIsHealthy) {
   Direct direct;
   direct.cluster.PutJob("train", kForceLabel);
-  const ReconcileResult result = direct.Look("train", {"n3"});
+  const ReconcileResult result = direct.Reconcile("train", {"n3"});
   EXPECT_EQ(direct.Deletes(), 0U);
   EXPECT_TRUE(result.requeue_after);
   direct.cluster.server.Remove(resources::kNodes, "", "n3");  // now it is gone indeed
-  direct.Look("train", {"n3"});
+  direct.Reconcile("train", {"n3"});
   EXPECT_EQ(direct.cluster.Pods("train"), PodNames{});
 }
 
@@ -117,7 +117,7 @@ TEST(ReschedulingFreshLook, OnlyPodsOfNodesThatAreStillNotReadyGo) {
   Direct direct;
   direct.cluster.PutJob("train", kPodLabels);
   direct.cluster.PutNode("n3", false);
-  direct.Look("train", {"n2", "n3"});
+  direct.Reconcile("train", {"n2", "n3"});
   EXPECT_EQ(direct.cluster.Pods("train"), (PodNames{"train-0", "train-1", "train-2"}));
 }
 
@@ -127,7 +127,7 @@ TEST(ReschedulingFreshLook, ANodeThatCannotBeReadHoldsTheRestart) {
   direct.cluster.PutJob("train", kPodLabels);
   direct.cluster.PutNode("n3", false);
   direct.cluster.server.Forbid("get", "nodes");
-  EXPECT_TRUE(direct.Look("train", {"n3"}).failed);
+  EXPECT_TRUE(direct.Reconcile("train", {"n3"}).failed);
   EXPECT_EQ(direct.Deletes(), 0U);
 }
 
@@ -137,14 +137,14 @@ TEST(ReschedulingFreshLook, AJobThatIsCompleteByNowIsNotRestartedWider) {
   direct.settings.escalate_after = std::chrono::seconds(6);
   direct.cluster.PutJob("train", kPodLabels);
   direct.cluster.PutNode("n3", false);
-  direct.Look("train", {"n3"});
+  direct.Reconcile("train", {"n3"});
   ASSERT_EQ(direct.Deletes(), 1U);
   direct.cluster.PutPod("train", "train-3", "", kPodLabels);
   const Job late = direct.JobNow("train");
-  direct.Look("train", late, {});
+  direct.Reconcile("train", late, {});
   direct.cluster.PutPod("train", "train-3", "n2", kPodLabels);
   direct.cluster.clock.Advance(std::chrono::seconds(30));
-  direct.Look("train", late, {});
+  direct.Reconcile("train", late, {});
   EXPECT_EQ(direct.Deletes(), 1U);
 }
 
@@ -161,15 +161,15 @@ TEST(ReschedulingFreshLook, AJobWhosePodsHaveEndedIsNotRestartedWider) {
     direct.settings.escalate_after = std::chrono::seconds(6);
     direct.cluster.PutJob("train", kPodLabels);
     direct.cluster.PutNode("n3", false);
-    direct.Look("train", {"n3"});
+    direct.Reconcile("train", {"n3"});
     direct.cluster.PutPod("train", "train-3", "", kPodLabels);
     const Job late = direct.JobNow("train");
-    direct.Look("train", late, {});
+    direct.Reconcile("train", late, {});
     Json group = direct.Group("train");
     group["status"].merge_patch(counts);
     direct.cluster.server.Put(kube::resources::kPodGroups, group);
     direct.cluster.clock.Advance(std::chrono::seconds(30));
-    direct.Look("train", late, {});
+    direct.Reconcile("train", late, {});
     EXPECT_EQ(direct.Deletes(), is_complete ? 1U : 5U) << counts.dump();
   }
 }
@@ -179,13 +179,13 @@ TEST(ReschedulingFreshLook, ARestartThatIsNotBegunCostsNothing) {
   Direct direct;
   direct.settings.restarts_per_minute = 2;  // of which one namespace gets one
   direct.cluster.PutJob("train", kForceLabel);
-  for (int i = 0; i < 5; ++i) direct.Look("train", {"n3"});
+  for (int i = 0; i < 5; ++i) direct.Reconcile("train", {"n3"});
   direct.cluster.PutNode("n3", false);
   direct.cluster.server.Forbid("patch", "configmaps");
-  for (int i = 0; i < 5; ++i) direct.Look("train", {"n3"});
+  for (int i = 0; i < 5; ++i) direct.Reconcile("train", {"n3"});
   ASSERT_EQ(direct.Deletes(), 0U);
   direct.cluster.server.AllowAll();
-  direct.Look("train", {"n3"});
+  direct.Reconcile("train", {"n3"});
   EXPECT_EQ(direct.Deletes(), 4U) << direct.decisions.last();
 }
 
@@ -237,7 +237,7 @@ TEST(ReschedulingFreshLook, ThePolicyIsThatOfTheFreshObjects) {
     direct.cluster.PutNode("n3", false);
     const Job seen = direct.JobNow("train");
     c.change(direct.cluster);
-    direct.Look("train", seen, {"n3"});
+    direct.Reconcile("train", seen, {"n3"});
     EXPECT_EQ(direct.Deletes(), c.deletes) << c.name << ": " << direct.decisions.last();
   }
 }
@@ -257,7 +257,7 @@ TEST(ReschedulingFreshLook, AHealthyPodOfALargeJobOptsOut) {
       direct.cluster.server.Put(resources::kPods, pod);
     }
     direct.cluster.server.ForgetRequests();
-    direct.Look("train", seen, {"n3"});
+    direct.Reconcile("train", seen, {"n3"});
     EXPECT_EQ(direct.Deletes(), opts_out ? 0U : static_cast<size_t>(kPods) / 4)
         << direct.decisions.last();
     EXPECT_EQ(direct.cluster.server.Count({.method = "GET", .target_part = "/pods/train-0"}), 0U);
@@ -270,7 +270,7 @@ TEST(ReschedulingFreshLook, APauseDuringItCounts) {
   direct.cluster.PutJob("train", kPodLabels);
   direct.cluster.PutNode("n3", false);
   const auto gate = direct.cluster.server.Hold({.method = "GET", .target_part = "/pods/train-3"});
-  std::jthread look([&] { direct.Look("train", {"n3"}); });
+  std::jthread look([&] { direct.Reconcile("train", {"n3"}); });
   ASSERT_TRUE(gate->WaitUntilHeld());
   direct.cluster.server.Put(resources::kLeases,
                             {{"metadata",
@@ -299,7 +299,7 @@ TEST(ReschedulingFreshLook, AFaultThatGoesAfterItsReportWasReadTakesNobody) {
       }
       const auto gate =
           direct.cluster.server.Hold({.method = "GET", .target_part = "/pods/train-3"});
-      std::jthread look([&] { direct.Look("train", not_ready); });
+      std::jthread look([&] { direct.Reconcile("train", not_ready); });
       ASSERT_TRUE(gate->WaitUntilHeld());
       if (goes && fault == Fault::kChip) direct.reports["n3"] = std::nullopt;
       if (goes && fault == Fault::kNode) direct.ready.insert("n3");
@@ -318,14 +318,14 @@ TEST(ReschedulingFreshLook, ANewLeaderInheritsTheBudget) {
   direct.settings.restarts_per_minute = 2;  // one for each namespace
   direct.cluster.PutNode("n3", false);
   for (const char* job : {"a", "b"}) direct.cluster.PutJob(job, kPodLabels);
-  direct.Look("a", {"n3"});
+  direct.Reconcile("a", {"n3"});
   EXPECT_EQ(direct.Deletes(), 1U);
   direct.budget.GiveBack(kNs);  // another process knows nothing of it
   direct.Restart();
-  direct.Look("b", {"n3"});
+  direct.Reconcile("b", {"n3"});
   EXPECT_EQ(direct.Deletes(), 1U) << direct.decisions.last();
   direct.cluster.clock.Advance(std::chrono::seconds(61));
-  direct.Look("b", {"n3"});
+  direct.Reconcile("b", {"n3"});
   EXPECT_EQ(direct.Deletes(), 2U) << direct.decisions.last();
 }
 

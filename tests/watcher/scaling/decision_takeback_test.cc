@@ -169,7 +169,7 @@ TEST(ScalingTakeBack, WhatIsLeavingIsWaitedFor) {
 // M3: one that did not help is not followed by another one.
 TEST(ScalingTakeBack, NotAgainWhenTheLastOneChangedNothing) {
   Service service{RuleOf(kPrefill), "", {Running("p-0"), Running("p-1"), Stuck("d-0", kBefore)}};
-  service.in_vain = service.instances[2];
+  service.futile = service.instances[2];
   EXPECT_EQ(With(Decide(service, Rebalancing(), kStart), Verdict::kGiveUp), "");
   service.instances[2].since = kStart - seconds(1);  // its pods are others now
   EXPECT_EQ(With(Decide(service, Rebalancing(), kStart), Verdict::kGiveUp), "p-1");

@@ -137,7 +137,7 @@ TEST(ScalingUnlabelled, TheLabelsOfPodsAreBeforeThoseOfTheirPodGroup) {
   const ServiceKey other{"ns", "rule", "other"};
   ServiceIndex index;
   const auto groups_of = [&](const ServiceKey& service) {
-    return index.Look(service).pod_groups.size();
+    return index.Find(service).pod_groups.size();
   };
   using Services = std::vector<ServiceKey>;
   const PodGroupPtr group = GroupIn("Running");
@@ -150,7 +150,7 @@ TEST(ScalingUnlabelled, TheLabelsOfPodsAreBeforeThoseOfTheirPodGroup) {
   EXPECT_EQ(groups_of(own), 1u);
   const PodGroupPtr moved = GroupIn("Running", "other");
   EXPECT_EQ(index.Changed(group, moved), (Services{own, other})) << "its labels changed";
-  EXPECT_TRUE(index.Look(own).empty());
+  EXPECT_TRUE(index.Find(own).empty());
   EXPECT_EQ(groups_of(other), 1u);
   EXPECT_EQ(index.Changed(nullptr, pod), Services{other}) << "both say the same";
   EXPECT_EQ(groups_of(other), 1u);

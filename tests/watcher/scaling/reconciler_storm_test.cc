@@ -336,7 +336,7 @@ class Storm {
       }
       return;
     }
-    const Reconciler::Inputs inputs{watcher.index.Look(service), unusable_};
+    const Reconciler::Inputs inputs{watcher.index.Find(service), unusable_};
     watcher.view = &inputs.view;
     watcher.fresh.clear();
     watcher.asked.clear();
@@ -441,7 +441,7 @@ class Storm {
 
   void CheckReasons(const ServiceIndex& index) {
     for (const ServiceKey& key : index.services()) {
-      const auto view = index.Look(key);
+      const auto view = index.Find(key);
       Service service{view.rule.rule, view.rule.why_not, {}};
       for (const auto& each :
            Observe(view.pods, service.rule ? &*service.rule : nullptr, nullptr)) {

@@ -9,13 +9,13 @@
 #include "policies/rule.h"
 #include "schemas/workload.h"
 
-// The places of labels and annotations that reach pods or PodGroups, for rules that check them
+// The entries of labels and annotations that reach pods or PodGroups, for rules that check them
 // wherever they are.
 namespace mindgate::policies {
 
 // One entry whose value is text; others are the wrong-type rule's business.
 struct TextEntry {
-  const schemas::Place* map;
+  const schemas::FieldView* map;
   std::string_view key;
   std::string_view value;
 
@@ -25,12 +25,12 @@ struct TextEntry {
 // The entries of a key in some maps, found one after the other: for a range-based for.
 class TextEntries {
  public:
-  TextEntries(std::span<const schemas::Place* const> maps, std::string_view key)
+  TextEntries(std::span<const schemas::FieldView* const> maps, std::string_view key)
       : maps_(maps), key_(key) {}
 
   class Iterator {
    public:
-    Iterator(std::span<const schemas::Place* const> maps, std::string_view key)
+    Iterator(std::span<const schemas::FieldView* const> maps, std::string_view key)
         : maps_(maps), found_{nullptr, key, {}} {
       Advance();
     }
@@ -44,14 +44,14 @@ class TextEntries {
    private:
     void Advance();
 
-    std::span<const schemas::Place* const> maps_;  // those that were not searched yet
+    std::span<const schemas::FieldView* const> maps_;  // those that were not searched yet
     TextEntry found_;
   };
   Iterator begin() const { return {maps_, key_}; }
   std::default_sentinel_t end() const { return {}; }
 
  private:
-  std::span<const schemas::Place* const> maps_;
+  std::span<const schemas::FieldView* const> maps_;
   std::string_view key_;
 };
 
@@ -97,7 +97,7 @@ bool IsInjectionOff(const RuleContext& context, std::string_view mutator);
 // An update of what has a frozen pod template: what is missing there stays missing.
 bool IsWrittenNoMore(const RuleContext& context);
 
-// As in schemas/placement.h, for an object that is judged: nothing more is written after it.
+// As in schemas/placement.h, for an object that is evaluated: nothing more is written after it.
 bool IsLeftToDefault(const RuleContext& context, const schemas::PodTemplateView& pod);
 bool IsPlacedByVolcano(const RuleContext& context, const schemas::PodTemplateView& pod);
 

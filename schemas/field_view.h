@@ -7,7 +7,7 @@
 
 #include "json/value.h"
 
-// Where something is in an object, and what is there.
+// A field of an object: its pointer and its value.
 namespace mindgate::schemas {
 
 // An RFC 6901 pointer in two parts: the places of one template share its text, and the whole is
@@ -63,8 +63,8 @@ class KeyFilter {
   uint64_t bits_ = 0;
 };
 
-// A place in the object, and the value there (null pointer: absent or null).
-struct Place {
+// A field of the object and its value (null pointer: absent or null).
+struct FieldView {
   Pointer path;
   const json::Value* value = nullptr;
   // The value is not the wanted map or list: never write below it.

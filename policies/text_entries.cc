@@ -1,4 +1,4 @@
-#include "policies/places.h"
+#include "policies/text_entries.h"
 
 #include "json/pointer.h"
 #include "schemas/names.h"
@@ -7,15 +7,15 @@
 namespace mindgate::policies {
 namespace {
 
-using schemas::Place;
+using schemas::FieldView;
 using schemas::PodTemplateView;
 using schemas::WorkloadView;
 
 // Which of the two kinds of map a walk looks at.
 struct Maps {
-  Place WorkloadView::* object;
-  Place PodTemplateView::* pod;
-  std::span<const Place> PodTemplateView::* inherited;
+  FieldView WorkloadView::* object;
+  FieldView PodTemplateView::* pod;
+  std::span<const FieldView> PodTemplateView::* inherited;
 };
 
 constexpr Maps kLabels = {&WorkloadView::labels, &PodTemplateView::labels,
@@ -25,9 +25,9 @@ constexpr Maps kAnnotations = {&WorkloadView::annotations, &PodTemplateView::ann
 
 std::string PathOf(const WorkloadView& view, const PodTemplateView& pod, const Maps& maps,
                    std::string_view key) {
-  const Place& own = pod.*maps.pod;
+  const FieldView& own = pod.*maps.pod;
   if (own.Find(key) == nullptr) {
-    for (const Place& place : pod.*maps.inherited) {
+    for (const FieldView& place : pod.*maps.inherited) {
       if (place.Find(key) == nullptr) continue;
       if (place.value == (view.*maps.object).value) return place.path.Child(key);
       break;

@@ -1,4 +1,4 @@
-#include "schemas/place.h"
+#include "schemas/field_view.h"
 
 #include <algorithm>
 

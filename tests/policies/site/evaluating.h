@@ -15,7 +15,7 @@
 // How tests of policies read: a policy and its bindings as YAML, an object, and all that is found.
 namespace mindgate::testing {
 
-inline constexpr std::string_view kJudgedDeployment = R"(
+inline constexpr std::string_view kEvaluatedDeployment = R"(
 apiVersion: apps/v1
 kind: Deployment
 metadata: {name: llm, namespace: team-a, labels: {app: llm}}
@@ -71,7 +71,7 @@ inline std::shared_ptr<const policies::SitePolicies> SetOf(const std::vector<std
 }
 
 struct Asked {
-  std::string object = std::string(kJudgedDeployment);
+  std::string object = std::string(kEvaluatedDeployment);
   std::string old_object = {};  // makes the request an UPDATE
   std::string ns = {};
   std::map<std::string, std::string, std::less<>> namespace_labels = {};
@@ -81,7 +81,7 @@ struct Asked {
   schemas::Config config = {};
 };
 
-struct JudgedBySite {
+struct EvaluatedBySite {
   std::vector<std::string> findings;     // "enforce field: message", of the policies
   std::vector<std::string> traces;       // "policy/p passed", with the reason in brackets
   std::vector<std::string> annotations;  // "key=value"
@@ -94,11 +94,12 @@ inline std::string_view TraceName(policies::RuleTrace::Result result) {
   return kNames[static_cast<size_t>(result)];
 }
 
-inline JudgedBySite JudgeBySite(const std::vector<std::string>& texts, const Asked& asked = {}) {
-  JudgedBySite judged;
+inline EvaluatedBySite EvaluateBySite(const std::vector<std::string>& texts,
+                                      const Asked& asked = {}) {
+  EvaluatedBySite evaluated;
   schemas::Config config = asked.config;
   config.policies = SetOf(texts, config.kinds);
-  if (config.policies == nullptr) return judged;
+  if (config.policies == nullptr) return evaluated;
   const json::Document object = YamlDocument(asked.object);
   const json::Document old_object =
       asked.old_object.empty() ? json::Document() : YamlDocument(asked.old_object);
@@ -119,27 +120,27 @@ inline JudgedBySite JudgeBySite(const std::vector<std::string>& texts, const Ask
   const auto old_view = schemas::BuildView(old_object.root(), nullptr, {.kinds = config.kinds});
   if (!view) {
     ADD_FAILURE() << "no view";
-    return judged;
+    return evaluated;
   }
   std::vector<policies::RuleTrace> traces;
-  const auto judgement =
+  const auto evaluation =
       policies::Evaluate({*view, old_view ? &*old_view : nullptr, request, config}, &traces);
-  for (const policies::Finding& finding : judgement.findings) {
+  for (const policies::Finding& finding : evaluation.findings) {
     if (finding.rule->site == nullptr) continue;
-    judged.findings.push_back(
+    evaluated.findings.push_back(
         std::string(finding.error ? "error" : schemas::ModeName(finding.mode)) + " " +
         finding.field + ": " + finding.message);
-    judged.denied = judged.denied || finding.mode == schemas::Mode::kEnforce;
+    evaluated.denied = evaluated.denied || finding.mode == schemas::Mode::kEnforce;
   }
   for (const policies::RuleTrace& trace : traces) {
     if (trace.rule->site == nullptr) continue;
     std::string text = std::string(trace.rule->id) + " " + std::string(TraceName(trace.result));
     if (!trace.reason.empty()) text += " (" + trace.reason + ")";
-    judged.traces.push_back(std::move(text));
+    evaluated.traces.push_back(std::move(text));
   }
-  for (const auto& each : judgement.annotations)
-    judged.annotations.push_back(each.key + "=" + each.value);
-  return judged;
+  for (const auto& each : evaluation.annotations)
+    evaluated.annotations.push_back(each.key + "=" + each.value);
+  return evaluated;
 }
 
 }  // namespace mindgate::testing
