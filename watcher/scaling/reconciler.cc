@@ -212,6 +212,11 @@ std::set<std::string> Reconciler::CarryOut(Run& run) {
   for (const Outcome& outcome : run.decision.outcomes) {
     const ObservedInstance* instance = run.Find(outcome.instance);
     if (instance == nullptr || !run.client.term().holds()) continue;
+    const bool taken_back =
+        outcome.verdict == Verdict::kGiveUp || outcome.verdict == Verdict::kWithdraw;
+    // Gates that could not be opened stay closed. It still counts as granted for a while: a call
+    // may have opened one although it was not answered.
+    if (taken_back) run.state.unfinished.erase(outcome.instance);
     if (outcome.verdict == Verdict::kGiveUp) {
       give_ups.push_back(&outcome);
     } else if (outcome.verdict == Verdict::kWithdraw) {

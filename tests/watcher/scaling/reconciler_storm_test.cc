@@ -119,6 +119,7 @@ struct StormWatcher {
   std::set<std::string> asked;    // UIDs of pods of which it was asked whether they may go
   std::set<std::string> overdue;  // instances, when it began
   std::map<std::string, std::set<std::string>> begun;  // give-ups of this term: UIDs by instance
+  std::set<std::string> taken_back;  // UIDs of instances of which a pod was deleted in this term
 };
 
 class Storm {
@@ -131,8 +132,8 @@ class Storm {
     settings_.rebalance = schemas::EnforcementMode::kEnforce;
     settings_.give_ups_per_minute = 1000;
     // So that much is taken back in few steps.
-    settings_.rebalance_after = seconds(10);
-    settings_.cool_down = seconds(15);
+    settings_.rebalance_after = seconds(5);
+    settings_.cool_down = seconds(5);
     settings_.start_deadline = seconds(120);
     for (size_t i = 0; i < kWatchers; ++i) {
       watchers_[i] =
@@ -221,7 +222,7 @@ class Storm {
     const bool dry = call.path.find("dryRun") != std::string::npos ||
                      call.body.find("dryRun") != std::string::npos;
     if (call.method == "DELETE" && before && !dry) CheckDelete(watcher, name, *before);
-    if (!calm_ && dice_.OneIn(6)) {
+    if (!calm_ && dice_.OneIn(4)) {
       NoteHalf(watcher, call);
       if (auto failed = FailBefore()) return *std::move(failed);
     }
@@ -280,6 +281,7 @@ class Storm {
     watcher.term.emplace(
         clock_.WallNow(), [holds = watcher.holds] { return *holds; }, std::stop_token());
     watcher.begun.clear();
+    watcher.taken_back.clear();
     ++totals_.terms;
   }
   void End(size_t number) { *watchers_[number]->holds = false; }
@@ -368,14 +370,14 @@ class Storm {
   // them.
   std::set<std::string> Overdue(const ServiceIndex::View& view) const {
     std::set<std::string> late;
-    std::set<std::string> run;
+    std::set<std::string> starting;
     for (const PodPtr& pod : view.pods) {
       if (pod->deleted || pod->gate) continue;
-      if (pod->running) run.insert(pod->instance);
+      if (!pod->running) starting.insert(pod->instance);
       const bool had_time = clock_.Now() - opened_.at(pod->uid) >= settings_.start_deadline;
       if (had_time) late.insert(pod->instance);
     }
-    std::erase_if(late, [&](const std::string& each) { return run.contains(each); });
+    std::erase_if(late, [&](const std::string& each) { return !starting.contains(each); });
     return late;
   }
 
@@ -392,11 +394,21 @@ class Storm {
     }
     const auto all = RunOrStart(ServiceKeyOf(*pod), pod->group());
     if (all.contains(pod->instance)) return;  // the rest of its pods
-    const auto there = std::ranges::count_if(
-        all, [&](const std::string& each) { return !watcher.overdue.contains(each); });
+    const auto there = std::ranges::count_if(all, [&](const std::string& each) {
+      return !watcher.overdue.contains(each) && !IsTakenBack(watcher, each);
+    });
     if (there < most) return;
     Break(name.ns + "/" + name.name + " was let in beside " + std::to_string(there) +
           ", and the rule wants " + std::to_string(most));
+  }
+
+  // The rest of one whose deletion began is deleted, too.
+  bool IsTakenBack(const StormWatcher& watcher, const std::string& instance) const {
+    return std::ranges::all_of(truth_, [&](const auto& entry) {
+      const PodPtr& pod = entry.second;
+      return pod == nullptr || pod->instance != instance || pod->deleted || pod->gate ||
+             watcher.taken_back.contains(pod->uid);
+    });
   }
 
   // A call that fails, of which another of the same instance was answered.
@@ -417,6 +429,9 @@ class Storm {
     std::set<std::string>& begun = watcher.begun[pod->instance + "@" + ServiceKeyOf(*pod).ns];
     if (!watcher.fresh.contains(uid) && !begun.contains(uid)) {
       Break("deleted without a look: " + name.ns + "/" + name.name);
+    }
+    for (const PodPtr& other : watcher.view->pods) {
+      if (other->instance == pod->instance) watcher.taken_back.insert(other->uid);
     }
     if (!watcher.asked.contains(uid)) return;  // it returns behind the gate
     for (const PodPtr& other : watcher.view->pods) {
@@ -471,8 +486,8 @@ class Storm {
       case 54:
         return dice_.OneIn(10) ? Withdraw() : void();
       case 55:
-        if (dice_.OneIn(3)) BreakPlace();
-        if (dice_.OneIn(6)) RepairPlace();
+        if (dice_.OneIn(2)) BreakPlace();
+        if (dice_.OneIn(4)) RepairPlace();
         return dice_.OneIn(40) ? BreakOrRepairNode() : void();
       case 56:
         return dice_.OneIn(10) ? EditRule(AnyService()) : void();
@@ -519,7 +534,7 @@ class Storm {
     job.service = AnyService();
     job.group = dice_.OneIn(3) ? "d" : "p";
     job.gang = !dice_.OneIn(3);
-    job.pods = job.gang ? 1 + dice_.Below(3) : 1;
+    job.pods = job.gang ? 2 + dice_.Below(2) : 1;
     job.name = job.group + std::to_string(submitted_++);
     jobs_.push_back(job);
   }
