@@ -62,6 +62,7 @@ lint:
 sanitize: asan tsan
 
 asan tsan:
+	@scripts/bootstrap --all
 	@scripts/build $@
 	@ctest --preset $@ -j $(JOBS) --no-tests=error
 

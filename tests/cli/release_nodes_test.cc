@@ -45,7 +45,7 @@ struct ReleaseNodes : ::testing::Test {
 };
 
 TEST_F(ReleaseNodes, OfOursAndOfNobodyElse) {
-  PutNode("a1", {kOurTaint});
+  PutNode("a1", Json::array({kOurTaint}));
   PutNode("a2", {kForeignTaint, kOurTaint, kOtherEffect});
   PutNode("b1", {kForeignTaint, kOtherEffect});
   PutNode("b2", Json::array());
@@ -63,7 +63,7 @@ TEST_F(ReleaseNodes, OfOursAndOfNobodyElse) {
 }
 
 TEST_F(ReleaseNodes, NothingIsRemovedUnlessSomethingSaysWhich) {
-  PutNode("a1", {kOurTaint});
+  PutNode("a1", Json::array({kOurTaint}));
   struct Case {
     std::vector<std::string> arguments;
     std::string err;
@@ -84,34 +84,34 @@ TEST_F(ReleaseNodes, NothingIsRemovedUnlessSomethingSaysWhich) {
     EXPECT_EQ(reported.out, "");
     EXPECT_EQ(reported.err, c.err);
   }
-  EXPECT_EQ(TaintsOf("a1"), Json({kOurTaint}));
+  EXPECT_EQ(TaintsOf("a1"), Json(Json::array({kOurTaint})));
 }
 
 TEST_F(ReleaseNodes, NamesAndSelectorsChooseNodes) {
-  for (const char* name : {"a1", "a2", "b1"}) PutNode(name, {kOurTaint});
-  PutNode("b2", {kForeignTaint});
+  for (const char* name : {"a1", "a2", "b1"}) PutNode(name, Json::array({kOurTaint}));
+  PutNode("b2", Json::array({kForeignTaint}));
   EXPECT_EQ(Run({"-l", "rack=a", "--dry-run", "-o", "name"}).out, "node/a1\nnode/a2\n");
   const auto reported = Run({"a1", "b2", "c1", "--yes"});
   EXPECT_EQ(reported.code, 1);
   EXPECT_EQ(reported.out, "node/a1 released\n");
   EXPECT_EQ(reported.err,
             "error: node \"b2\" has no taint of mindgate\nerror: node \"c1\" does not exist\n");
-  EXPECT_EQ(TaintsOf("a2"), Json({kOurTaint}));
+  EXPECT_EQ(TaintsOf("a2"), Json(Json::array({kOurTaint})));
 }
 
 // client asks nobody, server asks the API server and changes nothing.
 TEST_F(ReleaseNodes, DryRuns) {
-  PutNode("a1", {kOurTaint});
+  PutNode("a1", Json::array({kOurTaint}));
   EXPECT_EQ(Run({"--all", "--dry-run=server"}).out, "node/a1 would be released (server dry run)\n");
   EXPECT_EQ(server.Count({.method = "PATCH", .target_part = "dryRun=All"}), 1U);
-  EXPECT_EQ(TaintsOf("a1"), Json({kOurTaint}));
+  EXPECT_EQ(TaintsOf("a1"), Json(Json::array({kOurTaint})));
   EXPECT_EQ(Json::parse(Run({"--all", "--dry-run", "-o", "json"}).out),
             Json::parse(R"({"dryRun": "client", "nodes": [
               {"name": "a1", "outcome": "would be released"}]})"));
 }
 
 TEST_F(ReleaseNodes, ATerminalIsAsked) {
-  PutNode("a1", {kOurTaint});
+  PutNode("a1", Json::array({kOurTaint}));
   const auto ask = [this](const std::string& answer) {
     std::istringstream in(answer);
     std::ostringstream out;
@@ -127,7 +127,7 @@ TEST_F(ReleaseNodes, ATerminalIsAsked) {
   const std::string question =
       "node/a1\nRemove the taint mindgate.io/faulty:NoSchedule from this node? [y/N] ";
   EXPECT_EQ(ask("n\n"), "1\n|" + question + "canceled: no taint was removed\n");
-  EXPECT_EQ(TaintsOf("a1"), Json({kOurTaint}));
+  EXPECT_EQ(TaintsOf("a1"), Json(Json::array({kOurTaint})));
   EXPECT_EQ(ask("y\n"), "0\nnode/a1 released\n|" + question);
   EXPECT_EQ(TaintsOf("a1"), Json::array());
 }
@@ -143,16 +143,14 @@ TEST_F(ReleaseNodes, WhatChangesMeanwhileIsReadAgain) {
   const std::vector<Case> cases = {
       {"another taint came first",
        {kForeignTaint, kOurTaint},
-       {kForeignTaint},
+       Json::array({kForeignTaint}),
        "node/a1 released\n"},
-      {"ours is gone",
-       {kForeignTaint},
-       {kForeignTaint},
+      {"ours is gone", Json::array({kForeignTaint}), Json::array({kForeignTaint}),
        "node/a1 skipped: it was deleted or already released\n"},
   };
   for (const Case& c : cases) {
     SCOPED_TRACE(c.name);
-    PutNode("a1", {kOurTaint});
+    PutNode("a1", Json::array({kOurTaint}));
     const auto gate = server.Hold(kNodePatches);
     auto reported = std::async(std::launch::async, [&] { return Run({"--all", "--yes"}); });
     ASSERT_TRUE(gate->WaitUntilHeld());
@@ -167,7 +165,7 @@ TEST_F(ReleaseNodes, WhatChangesMeanwhileIsReadAgain) {
 
 // What always conflicts ends all the same.
 TEST_F(ReleaseNodes, OneThatStaysIsAFailure) {
-  PutNode("a1", {kOurTaint});
+  PutNode("a1", Json::array({kOurTaint}));
   const Json conflict = {{"kind", "Status"},
                          {"code", 409},
                          {"reason", "Conflict"},
@@ -181,7 +179,7 @@ TEST_F(ReleaseNodes, OneThatStaysIsAFailure) {
 }
 
 TEST_F(ReleaseNodes, WhatMayNotBeListedOrChangedIsAnError) {
-  PutNode("a1", {kOurTaint});
+  PutNode("a1", Json::array({kOurTaint}));
   server.Forbid("patch", "nodes");
   EXPECT_EQ(Run({"--all", "--yes"}).code, 1);
   server.Forbid("list", "nodes");

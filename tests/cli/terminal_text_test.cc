@@ -205,7 +205,7 @@ TEST(TerminalText, OfScenariosSuitesAndConfigurations) {
       {"examples/mindgate.yaml", {"config", "validate", "x.yaml"}}};
   for (const auto& [file, command] : files) {
     for (const Json& tree : DocumentsOf(SourcePath(file))) {
-      ForEachChange(tree, 20, [&, command = command](const Json& changed) {
+      ForEachChange(tree, 20, [&](const Json& changed) {
         workspace.Write("x.yaml", changed.dump());
         ExpectSafe(command);
       });

@@ -28,7 +28,7 @@ struct AppEventsTest : ClusterTest {
   void PutOf(const kube::Resource& resource, const std::string& name, const Json& labels,
              const Json& owner = nullptr) {
     Json object = {{"metadata", {{"namespace", "llm"}, {"name", name}, {"labels", labels}}}};
-    if (owner.is_object()) object["metadata"]["ownerReferences"] = {owner};
+    if (owner.is_object()) object["metadata"]["ownerReferences"] = Json::array({owner});
     server.Put(resource, object);
   }
   std::vector<std::string> Reported() {
@@ -55,7 +55,7 @@ TEST_F(AppEventsTest, WhatControllersMadeInBetweenIsToldOf) {
   PutOf(kube::resources::kPodGroups, "podgroup-2", nullptr,
         {{"kind", "ReplicaSet"}, {"name", "other"}, {"uid", "other"}});
   Json pod = mindgate::testing::PodOf("llm", "chat-engine-5d-x", labels);
-  pod["metadata"]["ownerReferences"] = {owner};
+  pod["metadata"]["ownerReferences"] = Json::array({owner});
   pod["metadata"]["annotations"] = {{"scheduling.k8s.io/group-name", "podgroup-3"}};
   server.Put(kube::resources::kPods, pod);
   PutEvent("01", "ReplicaSet", "chat-engine-5d", "exceeded quota");

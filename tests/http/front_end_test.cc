@@ -249,7 +249,7 @@ bool RaiseDescriptors(rlim_t wanted) {
 
 TEST(FrontEnd, FiveThousandIdleConnections) {
   size_t count = 5000;
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+#ifdef MINDGATE_SANITIZED
   count = 1000;
   std::printf("only 1000 connections: a handshake takes ten times as long under a sanitizer\n");
 #endif

@@ -23,7 +23,7 @@ using testing::Identity;
 using testing::Material;
 using testing::TestCa;
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef MINDGATE_SANITIZED
 constexpr bool kMalloced = false;  // a sanitizer's allocator tells mallinfo2 nothing
 #else
 constexpr bool kMalloced = true;

@@ -67,7 +67,7 @@ TEST(ConditionStatus, IsThatOfTheConditionOfItsType) {
     EXPECT_EQ(ConditionStatus(document.root(), type).value_or("none"), want) << object;
     EXPECT_EQ(ConditionStatus(object, type).value_or("none"), want) << object;
   }
-  const Json object = with({placed});
+  const Json object = with(Json::array({placed}));
   EXPECT_EQ(*FindCondition(object, "PodScheduled"), placed);
   EXPECT_EQ(FindCondition(object, "Ready"), nullptr);
 }

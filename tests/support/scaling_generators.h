@@ -27,8 +27,8 @@ bool Holds(Property property) {
 inline int64_t AnyBelow(int64_t n) { return *rc::gen::inRange(0, 1'000'000) % n; }
 
 inline const std::string& AnyGroup() {
-  static const std::vector<std::string> kGroups = {"p", "d", "x"};
-  return kGroups[static_cast<size_t>(AnyBelow(3))];
+  static const std::vector<std::string> kNames = {"p", "d", "x"};
+  return kNames[static_cast<size_t>(AnyBelow(3))];
 }
 
 // As the operator accepts it: what a shape has, the one before it has too, and not less of it.

@@ -56,7 +56,7 @@ class SmallCluster {
       for (const std::string& chip : chips) list += (list.empty() ? "" : ",") + chip;
       metadata["annotations"]["huawei.com/AscendReal"] = list;
     }
-    if (!pod.owner.empty()) metadata["ownerReferences"] = {OwnerOf(pod.owner)};
+    if (!pod.owner.empty()) metadata["ownerReferences"] = Json::array({OwnerOf(pod.owner)});
     const size_t npus = chips.empty() ? static_cast<size_t>(pod.npus) : chips.size();
     Json spec = {
         {"containers", {{{"name", "main"}, {"env", {{{"name", "TOKEN"}, {"value", "secret"}}}}}}}};

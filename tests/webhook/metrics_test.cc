@@ -63,7 +63,7 @@ void CountAll(Metrics& metrics, std::vector<std::string> kinds) {
                                    schemas::Operation::kDelete, schemas::Operation::kConnect}) {
         for (const auto outcome : {admission::Outcome::kAdmitted, admission::Outcome::kDenied,
                                    admission::Outcome::kError, admission::Outcome::kIgnored}) {
-          class Review review;
+          struct Review review;
           review.kind = kind;
           review.request.operation = operation;
           review.name = kind + "-name-that-must-not-become-a-label";

@@ -372,7 +372,7 @@ TEST(Updates, WithoutAnOldObject) {
   request.operation = Operation::kUpdate;
   request.object = &object.root();
   EXPECT_FALSE(MutateOnly(request, Config()).patch.empty());
-  const json::Value null;
+  const json::Value null{};
   request.old_object = &null;
   EXPECT_FALSE(MutateOnly(request, Config()).patch.empty());
   request.object = nullptr;

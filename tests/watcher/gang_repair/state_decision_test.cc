@@ -475,7 +475,7 @@ TEST(GangRepairModel, WritesOfTheSchedulerDoNotStopIt) {
     const auto [replicas, surge, unavailable, k] = shape;
     for (const bool absent : {false, true}) {
       RolloutModel model(replicas, {surge, unavailable}, k);
-      model.after_each_step = [&, k = k](PodGroup& group) {
+      model.after_each_step = [&](PodGroup& group) {
         group.k = absent ? std::nullopt : std::optional(std::to_string(k));
       };
       model.RunToTheEnd(Repair::kOn);
