@@ -579,8 +579,7 @@ Type<Config> ConfigTable(const KnownNames& known) {
       {"versions",
        "Versions of what the cluster runs, such as volcano: \"1.12\", in quotes. Rules whose facts "
        "differ between versions then use these; for those left empty they say what holds "
-       "for "
-       "all. `mindgate doctor` prints what it finds.",
+       "for all. `mindgate doctor` prints what it finds.",
        &Config::versions, VersionsTable()},
       {"accelerators",
        "Rows that are added to the chip-count table, or that replace its row of the same schedule "

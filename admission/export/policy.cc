@@ -23,7 +23,7 @@ using schemas::KindSet;
 using schemas::Mode;
 
 // What a policy does with what it finds.
-enum class Evaluated {
+enum class Reported {
   kAll,       // everything is reported
   kNew,       // what an update leaves as it was is not
   kExisting,  // nothing else is
@@ -50,7 +50,7 @@ std::string FoundOf(const ExportedRule& row) {
 }
 
 // True where the object is admitted.
-std::string Validation(Shape shape, Evaluated evaluated) {
+std::string Validation(Shape shape, Reported reported) {
   const bool nested = shape == Shape::kNested;
   const std::string found = "variables.found";
   const std::string was =
@@ -59,21 +59,21 @@ std::string Validation(Shape shape, Evaluated evaluated) {
     return nested ? found + ".all(places, places.all(place, " + condition + "))"
                   : found + ".all(place, " + condition + ")";
   };
-  switch (evaluated) {
-    case Evaluated::kNew:
+  switch (reported) {
+    case Reported::kNew:
       return all(was);
-    case Evaluated::kExisting:
+    case Reported::kExisting:
       return all("!(" + was + ")");
-    case Evaluated::kAll:
+    case Reported::kAll:
       break;
   }
   return nested ? found + ".all(places, size(places) == 0)" : "size(" + found + ") == 0";
 }
 
 ordered_json VariablesOf(const ExportedRule& row, KindSet kinds, const Config& config,
-                         Evaluated evaluated) {
+                         Reported reported) {
   const std::string found = FoundOf(row);
-  const bool old = evaluated != Evaluated::kAll;
+  const bool old = reported != Reported::kAll;
   std::vector<Variable> all = VariablesFor(found, kinds, config, old);
   all.push_back({"found", found});
   if (old) {
@@ -94,11 +94,11 @@ ordered_json Metadata(const std::string& name, const Rule& rule) {
 }
 
 ordered_json PolicyOf(const std::string& name, const Rule& rule, const ExportedRule& row,
-                      const Scope& scope, Evaluated evaluated, const Config& config,
+                      const Scope& scope, Reported reported, const Config& config,
                       const ExportOptions& options) {
   const KindSet kinds = rule.kinds - row.without;
   auto conditions = ConditionsOf(rule, kinds, scope, config, options);
-  if (evaluated == Evaluated::kExisting) {
+  if (reported == Reported::kExisting) {
     conditions.push_back({"update", "request.operation == 'UPDATE'"});
   }
   ordered_json constraints = {{"matchPolicy", "Equivalent"},
@@ -106,7 +106,7 @@ ordered_json PolicyOf(const std::string& name, const Rule& rule, const ExportedR
   ordered_json selector = NamespaceSelector({}, options);
   if (!selector.is_null()) constraints["namespaceSelector"] = std::move(selector);
   std::string message = std::string(rule.id) + ": " + std::string(rule.summary);
-  message += evaluated == Evaluated::kExisting ? " It was so before this change. " : " ";
+  message += reported == Reported::kExisting ? " It was so before this change. " : " ";
   message += rule.fix;
   return {
       {"apiVersion", kPolicyVersion},
@@ -116,9 +116,9 @@ ordered_json PolicyOf(const std::string& name, const Rule& rule, const ExportedR
        {{"failurePolicy", "Fail"},
         {"matchConstraints", std::move(constraints)},
         {"matchConditions", MatchConditions(conditions)},
-        {"variables", VariablesOf(row, kinds, config, evaluated)},
+        {"variables", VariablesOf(row, kinds, config, reported)},
         {"validations",
-         {{{"expression", Validation(row.shape, evaluated)}, {"message", std::move(message)}}}}}}};
+         {{{"expression", Validation(row.shape, reported)}, {"message", std::move(message)}}}}}}};
 }
 
 ordered_json BindingOf(const std::string& name, const Rule& rule, Mode mode) {
@@ -141,10 +141,10 @@ bool IsExported(std::string_view id, const Config& config) {
 std::vector<ordered_json> PoliciesOf(const Rule& rule, const ExportedRule& row,
                                      const Config& config, const ExportOptions& options) {
   std::vector<ordered_json> documents;
-  const auto add = [&](const std::string& suffix, const Scope& scope, Evaluated evaluated,
+  const auto add = [&](const std::string& suffix, const Scope& scope, Reported reported,
                        Mode mode) {
     const std::string name = "mindgate-" + ToLower(rule.id) + suffix;
-    documents.push_back(PolicyOf(name, rule, row, scope, evaluated, config, options));
+    documents.push_back(PolicyOf(name, rule, row, scope, reported, config, options));
     documents.push_back(BindingOf(name, rule, mode));
   };
   const Mode outside = ModeOutside(rule, config);
@@ -152,8 +152,8 @@ std::vector<ordered_json> PoliciesOf(const Rule& rule, const ExportedRule& row,
     if (scope.mode == Mode::kOff) continue;
     const bool forgives = scope.mode == Mode::kEnforce && config.existing_violations == Mode::kWarn;
     const std::string suffix = scope.mode == outside ? "" : "-" + std::string(ModeName(scope.mode));
-    add(suffix, scope, forgives ? Evaluated::kNew : Evaluated::kAll, scope.mode);
-    if (forgives) add("-existing", scope, Evaluated::kExisting, Mode::kWarn);
+    add(suffix, scope, forgives ? Reported::kNew : Reported::kAll, scope.mode);
+    if (forgives) add("-existing", scope, Reported::kExisting, Mode::kWarn);
   }
   return documents;
 }

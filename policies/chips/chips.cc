@@ -146,8 +146,7 @@ std::optional<Problem> ProblemOfBlock(const GroupChips& chips, int64_t block,
     return Problem{name() + " is not the " + Chips(*chips.uniform) + " of the job's only NPU pod",
                    RightBlock(chips, node)};
   }
-  // A LeaderWorkerSet without gang scheduling is evaluated pod by pod; equal pods fail there as
-  // well.
+  // A LeaderWorkerSet without gang scheduling is evaluated pod by pod; equal pods fail there, too.
   const bool sure = chips.gang_certain || chips.uniform;
   if (!sure || !chips.total || *chips.total < 1 || *chips.total % block == 0) return std::nullopt;
   return Problem{name() + " does not divide the " + Chips(*chips.total) + " of the job",

@@ -155,8 +155,7 @@ void ReadVolcanoJob(Builder& builder) {
   group.min_member = builder.Int(spec, path, "minAvailable");
 }
 
-// One that somebody writes for pods of their own. Those of controllers copy what was evaluated
-// before.
+// One that somebody writes for pods of their own. Those of controllers copy what was evaluated.
 void ReadPodGroup(Builder& builder) {
   WorkloadView& view = builder.view();
   if (view.controller) return builder.Decline();

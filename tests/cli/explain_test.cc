@@ -66,8 +66,8 @@ TEST(Explain, SaysThatAnUnknownKindHoldsPodsWithNpus) {
   const std::string note =
       "mindgate does not handle kind RayCluster, and its pods ask for NPUs "
       "(spec.workerGroupSpecs[0].template.spec): on a cluster each of them is injected and "
-      "evaluated "
-      "as a Pod when it is created; gang size and labels of its PodGroup are not evaluated";
+      "evaluated as a Pod when it is created; gang size and labels of its PodGroup are not "
+      "evaluated";
   EXPECT_THAT(Cli({"apply", "-f", "ray.yaml"}).err, HasSubstr("ray.yaml:7:7: note: " + note));
   const auto json = json::Decode(Cli({"apply", "-f", "ray.yaml", "-o", "json"}).out);
   ASSERT_TRUE(json);
