@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import collections
+import json
 import os
 import pathlib
 import re
@@ -9,7 +11,7 @@ import secrets
 from collections.abc import Callable, Iterator
 
 import pytest
-from e2e import Cluster, CommandFailed, wait_for
+from e2e import CONTROLLERS, Cluster, CommandFailed, wait_for
 from release import LocalProcess, Release, import_image
 
 DEFAULT_FOLDER = "/tmp/mindgate-e2e" if os.getuid() == 0 else f"/tmp/mindgate-e2e-{os.getuid()}"
@@ -45,9 +47,34 @@ def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
     report = outcome.get_result()
     if report.when == "call" and report.failed and "cluster" in getattr(item, "funcargs", {}):
         cluster: Cluster = item.funcargs["cluster"]
+        if crash := getattr(report.longrepr, "reprcrash", None):
+            # pytest's summary has the first line alone, and often only the summary is at hand.
+            first, *more = crash.message.splitlines() or [""]
+            crash.message = "\n".join([f"{first}; {state_of(cluster)}", *more])
         for what in ("pods,podgroups.scheduling.volcano.sh", "events"):
             told = cluster.kubectl("get", what, "--output", "wide", check=False)
             report.sections.append((f"{what} in {cluster.namespace}", told.stdout + told.stderr))
+
+
+def state_of(cluster: Cluster) -> str:
+    """In a line: the pods of the namespace by phase, why one has no node, and the controllers that were started again."""
+    pods = cluster.kubectl("get", "pods", "--output", "json", check=False)
+    if pods.returncode != 0:
+        return f"no pods could be read: {pods.stderr.strip().splitlines()[-1:]}"
+    items = json.loads(pods.stdout)["items"]
+    parts = [f"{count} {phase}" for phase, count in collections.Counter(pod["status"]["phase"] for pod in items).items()]
+    unscheduled = [
+        f"{pod['metadata']['name']}: {condition.get('message')}"
+        for pod in items
+        for condition in pod["status"].get("conditions", [])
+        if condition["type"] == "PodScheduled" and condition["status"] != "True"
+    ]
+    parts += unscheduled[:1]
+    for pod in cluster.items("pods", "--all-namespaces"):
+        for container in pod["status"].get("containerStatuses", []):
+            if pod["metadata"]["namespace"] in CONTROLLERS and container["restartCount"]:
+                parts.append(f"{container['name']} was started {container['restartCount'] + 1} times, ready: {container['ready']}")
+    return "pods: " + (", ".join(parts) or "none")
 
 
 def fresh_name(test: str) -> str:
@@ -62,6 +89,11 @@ def cluster(request: pytest.FixtureRequest) -> Iterator[Cluster]:
     cluster = the_cluster()
     namespace = fresh_name(request.node.name)
     cluster.kubectl("create", "namespace", namespace)
+    wait_for(
+        lambda: cluster.kubectl("get", "serviceaccount", "default", "-n", namespace, "-o", "name").stdout,
+        f"the ServiceAccount of namespace {namespace}, without which no pod is admitted",
+        every=0.1,
+    )
     yield Cluster(cluster.folder, namespace)
     cluster.kubectl("delete", "namespace", namespace, "--wait=false")
     # Its pods hold NPUs that the next test may need.
@@ -75,10 +107,6 @@ def cluster(request: pytest.FixtureRequest) -> Iterator[Cluster]:
 @pytest.fixture
 def without_type_checks(cluster: Cluster) -> Iterator[None]:
     """The controller manager does not work meanwhile: to check the types of a hundred policies takes it minutes of processor time."""
-    wait_for(
-        lambda: cluster.kubectl("get", "serviceaccount", "default", check=False).returncode == 0,
-        "the ServiceAccount of the namespace, without which no pod is admitted",
-    )
     cluster.control("pause", "controller-manager")
     yield
     cluster.control("resume", "controller-manager")
@@ -116,14 +144,16 @@ def mindgate(installation: Release) -> Release:
 
 
 @pytest.fixture(autouse=True)
-def settled_api_server() -> None:
-    """A test may have stopped it; the next one begins when it answers."""
+def settled_cluster() -> None:
+    """A test may have stopped the API server, and what depends on it; the next one begins when all of it serves."""
     cluster = the_cluster()
     wait_for(
         lambda: cluster.kubectl("get", "--raw", "/readyz", "--request-timeout", "5s").stdout
         == "ok",
         "the API server to be ready",
     )
+    if cluster.mode == "full":
+        cluster.await_controllers()
 
 
-__all__ = ["CommandFailed", "cluster", "helm", "kubectl", "settled_api_server"]
+__all__ = ["CommandFailed", "cluster", "helm", "kubectl", "settled_cluster"]

@@ -21,6 +21,7 @@ sys.path.append(str(REPOSITORY / "tests" / "support"))
 CRDS = REPOSITORY / "tests" / "fixtures" / "crds"
 MANIFESTS = REPOSITORY / "tests" / "fixtures" / "manifests"
 NPU = "huawei.com/Ascend910"
+CONTROLLERS = ("lws-system", "volcano-system")  # the namespaces of LeaderWorkerSet and Volcano
 # On a machine that does other work, or is halted for seconds, everything takes longer. A wait that ends well costs nothing.
 PATIENCE = 3
 T = TypeVar("T")
@@ -32,9 +33,10 @@ class CommandFailed(AssertionError):
     def __init__(self, done: subprocess.CompletedProcess[str]):
         self.returncode, self.stdout, self.stderr = done.returncode, done.stdout, done.stderr
         words = " ".join(str(word) for word in done.args)
-        super().__init__(
-            f"exit code {done.returncode} of: {words}\n{done.stdout}{done.stderr}".rstrip()
-        )
+        output = (done.stdout + done.stderr).strip()
+        # The first line has the reason: pytest's summary shows no other.
+        reason = output.splitlines()[-1] if output else "it printed nothing"
+        super().__init__(f"exit code {done.returncode} of: {words}: {reason}\n{output}")
 
 
 def wait_for(condition: Callable[[], T], what: str, seconds: float = 60, every: float = 0.5) -> T:
@@ -157,6 +159,18 @@ class Cluster:
         seconds = 120 * PATIENCE
         wait = ("rollout", "status", f"deployment/{deployment}", f"--timeout={seconds}s")
         self.kubectl(*wait, seconds=seconds + 10)
+
+    def await_controllers(self) -> None:
+        """Returns when LeaderWorkerSet and Volcano are available. A controller whose API server was away may end, and is started again later."""
+
+        def unavailable() -> list[str]:
+            return [
+                d["metadata"]["name"]
+                for d in self.items("deployments", "--all-namespaces")
+                if d["metadata"]["namespace"] in CONTROLLERS and condition(d, "Available") != "True"
+            ]
+
+        wait_for(lambda: unavailable() == [], "LeaderWorkerSet and Volcano to be available", 120)
 
     def get(self, *arguments: object) -> dict[str, Any]:
         """The object, or the list, that `kubectl get` answers."""

@@ -177,6 +177,7 @@ def test_every_part_can_be_restarted(cluster: Cluster) -> None:
     }
     for name in sorted(names):
         cluster.control("restart", name)
+    cluster.await_controllers()
     on_npu_node = {"nodeName": "npu-0", "containers": [{"name": "fake", "image": "example/none"}]}
     for name, spec in {"real": hello_pod_spec(), "simulated": on_npu_node}.items():
         cluster.create(

@@ -8,8 +8,12 @@ chart() {
   echo "$(dirname "$(readlink -f "$run/bin/$1")")/chart"
 }
 
+# install_lws: without the election of a leader, which its chart cannot switch off. A controller that loses its lease ends, and
+# tests stop the API server so often that it would be started again minutes later.
 install_lws() {
-  helm install lws "$(chart lws)" --namespace lws-system --create-namespace --values "$cluster/config/lws.yaml"
+  cp -r "$(chart lws)" "$run/lws-chart"
+  sed -i 's/leaderElect: true/leaderElect: false/' "$run/lws-chart/templates/manager/configmap.yaml"
+  helm install lws "$run/lws-chart" --namespace lws-system --create-namespace --values "$cluster/config/lws.yaml"
 }
 
 # install_volcano on|off: with or without its admission; also changes the one for the other.
