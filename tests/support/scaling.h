@@ -89,6 +89,13 @@ inline Instance Granted(std::string name, Time when = kStart) {
   return instance;
 }
 
+// One of which a gate may be open: a call was not answered.
+inline Instance Unanswered(std::string name, Time when = kStart) {
+  Instance instance = Granted(std::move(name), when);
+  instance.unanswered = true;
+  return instance;
+}
+
 // One that starts and finds no room.
 inline Instance Stuck(std::string name, Time when = kStart) {
   Instance instance = Starting(std::move(name));

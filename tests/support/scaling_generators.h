@@ -56,6 +56,7 @@ inline Instance AnyInstance(int64_t number) {
   instance.since = kStart - seconds(AnyBelow(4));
   if (AnyBelow(3) == 2) {
     instance.granted = kStart - seconds(AnyBelow(40)) + seconds(3);
+    instance.unanswered = AnyBelow(2) == 1;
   }
   if (instance.phase == Phase::kQueued) {
     if (AnyBelow(2) == 1) instance.unschedulable = kStart - seconds(AnyBelow(100));
@@ -104,6 +105,7 @@ inline void Log(const Service& service) {
   for (const Instance& instance : service.instances) {
     RC_LOG() << "\n" << instance.name << " phase " << static_cast<int>(instance.phase);
     if (instance.granted) RC_LOG() << " granted " << (*instance.granted - kStart).count();
+    if (instance.unanswered) RC_LOG() << " unanswered";
     if (instance.unschedulable) RC_LOG() << " stuck " << (*instance.unschedulable - kStart).count();
     if (instance.placed > 0) RC_LOG() << " placed " << instance.placed;
   }

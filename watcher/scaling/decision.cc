@@ -190,7 +190,8 @@ class Evaluation {
   }
 
   void GrantAndHold() {
-    // Waiting longest first.
+    // Each kind: waiting longest first.
+    std::vector<const Instance*> unanswered;
     std::vector<const Instance*> waiting;
     for (const Instance* instance : instances_) {
       if (instance->phase == Phase::kQueued) {
@@ -199,14 +200,19 @@ class Evaluation {
         peers_[{instance->group, instance->workload}][instance->revision].push_back(
             instance->since);
         KeepOrComplete(*instance);
+      } else if (IsReserved(*instance) && instance->unanswered) {
+        unanswered.push_back(instance);
       } else if (IsReserved(*instance)) {
         Record(*instance, Verdict::kKeep, "it was granted, and its pods do not show it yet");
       } else {
         waiting.push_back(instance);
       }
     }
-    std::stable_sort(waiting.begin(), waiting.end(),
-                     [](const Instance* a, const Instance* b) { return a->since < b->since; });
+    for (auto* instances : {&unanswered, &waiting}) {
+      std::stable_sort(instances->begin(), instances->end(),
+                       [](const Instance* a, const Instance* b) { return a->since < b->since; });
+    }
+    for (const Instance* instance : unanswered) GrantAgainOrHold(*instance);
     for (const Instance* instance : waiting) GrantOrHold(*instance);
     std::sort(decision_.outcomes.begin(), decision_.outcomes.end(),
               [](const Outcome& a, const Outcome& b) { return a.instance < b.instance; });
@@ -241,11 +247,23 @@ class Evaluation {
                : "Volcano has enqueued its PodGroup, and its job has made no pods yet";
   }
 
-  void GrantOrHold(const Instance& instance) {
+  // The calls are repeated only while the others leave it a place, which an overdue one that came
+  // to run may have taken. It holds its own place either way, since a gate may be open.
+  void GrantAgainOrHold(const Instance& instance) {
+    Tally& count = counts_[instance.group];
+    --count.starting;
+    ++count.held;
+    if (GrantOrHold(instance)) return;
+    ++count.starting;
+    --count.held;
+  }
+
+  // Returns whether it is granted.
+  bool GrantOrHold(const Instance& instance) {
     const std::string& group = instance.group;
     if (!service_.rule->HasGroup(group)) {
       Record(instance, Verdict::kHold, "no shape of the rule has a group " + Quote(group));
-      return;
+      return false;
     }
     Tally& count = counts_[group];
     const int64_t wanted = Wanted(tiers()[target()], group);
@@ -260,11 +278,12 @@ class Evaluation {
           "it is of a newer revision of " + instance.workload + " and takes the place of an older");
     } else {
       Record(instance, Verdict::kHold, WhyHeld(group, count));
-      return;
+      return false;
     }
     peers_[{group, instance.workload}][instance.revision].push_back(instance.since);
     ++count.starting;
     --count.held;
+    return true;
   }
 
   // A rolling update makes a newer instance before an older one goes: `excess` have come so

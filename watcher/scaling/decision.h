@@ -38,6 +38,8 @@ struct Instance {
   Time since{};  // when its oldest pod was created, by the API server's clock
   std::optional<Time>
       granted{};  // of a held one: when we took its gate away, which is not seen yet
+  // Of a granted one: a call was not answered, so that the gates of some of its pods may be open.
+  bool unanswered = false;
   std::optional<Time> started{};  // since when one of its pods is without a gate
   // Since when the scheduler has no room for one of its pods that may be scheduled; of a queued
   // one, for its PodGroup.

@@ -146,7 +146,10 @@ Service Reconciler::ServiceOf(const Run& run) {
         return grant.pods.contains(pod->uid);
       });
       // What was answered is so, however long it takes to be seen; other grants run out.
-      if (meant) instance.granted = grant.answered ? run.now : grant.when;
+      if (meant) {
+        instance.granted = grant.answered ? run.now : grant.when;
+        instance.unanswered = state.unfinished.contains(instance.name);
+      }
     }
     service.instances.push_back(std::move(instance));
   }
@@ -157,8 +160,15 @@ Service Reconciler::ServiceOf(const Run& run) {
     const Time until = state.leaving.at(pod->uid) + kLeaving;
     service.leaving_until = std::max(service.leaving_until.value_or(until), until);
   }
-  std::erase_if(state.unfinished,
-                [&](const auto& grant) { return run.Find(grant.first) == nullptr; });
+  // One whose pods are others by now is decided like any that waits.
+  std::erase_if(state.unfinished, [&](const auto& grant) {
+    const ObservedInstance* found = run.Find(grant.first);
+    const auto granted = state.granted.find(grant.first);
+    return found == nullptr || granted == state.granted.end() ||
+           std::none_of(found->pods.begin(), found->pods.end(), [&](const PodState* pod) {
+             return granted->second.pods.contains(pod->uid);
+           });
+  });
   // Also while other pods of it show that it was granted: those may go before the watch shows more.
   std::erase_if(state.granted, [&](const auto& grant) {
     const ObservedInstance* found = run.Find(grant.first);
@@ -212,11 +222,6 @@ std::set<std::string> Reconciler::CarryOut(Run& run) {
   for (const Outcome& outcome : run.decision.outcomes) {
     const ObservedInstance* instance = run.Find(outcome.instance);
     if (instance == nullptr || !run.client.term().holds()) continue;
-    const bool taken_back =
-        outcome.verdict == Verdict::kGiveUp || outcome.verdict == Verdict::kWithdraw;
-    // Gates that could not be opened stay closed. It still counts as granted for a while: a call
-    // may have opened one although it was not answered.
-    if (taken_back) run.state.unfinished.erase(outcome.instance);
     if (outcome.verdict == Verdict::kGiveUp) {
       give_ups.push_back(&outcome);
     } else if (outcome.verdict == Verdict::kWithdraw) {

@@ -23,14 +23,26 @@ std::set<std::string> NamesWith(const Decision& decision, Verdict verdict) {
   return names;
 }
 
+bool IsReserved(const Instance& instance, const Options& options) {
+  return instance.phase == Phase::kHeld && instance.granted &&
+         kStart < *instance.granted + options.reservation;
+}
+
+std::set<std::string> Reserved(const Service& service, const Options& options) {
+  std::set<std::string> names;
+  for (const Instance& instance : service.instances) {
+    if (IsReserved(instance, options)) names.insert(instance.name);
+  }
+  return names;
+}
+
 // As its pods may be seen or not: what runs, starts, or was granted not long ago.
 std::map<std::string, int64_t> There(const Service& service, const Options& options) {
   std::map<std::string, int64_t> there;
   for (const Instance& instance : service.instances) {
-    const bool reserved = instance.phase == Phase::kHeld && instance.granted &&
-                          kStart < *instance.granted + options.reservation;
-    there[instance.group] +=
-        instance.phase == Phase::kStarting || instance.phase == Phase::kRunning || reserved ? 1 : 0;
+    const bool counts = instance.phase == Phase::kStarting || instance.phase == Phase::kRunning ||
+                        IsReserved(instance, options);
+    there[instance.group] += counts ? 1 : 0;
   }
   return there;
 }
@@ -110,9 +122,15 @@ TEST(ScalingProperties, NeverMoreThanTheShapeWantsOrThereWere) {
     Log(service);
     const Decision decision = Decide(service, Rebalancing(), kStart);
     const auto before = There(service, Rebalancing());
+    const auto reserved = Reserved(service, Rebalancing());
     auto after = before;
     for (const Outcome& outcome : decision.outcomes) {
-      if (outcome.verdict == Verdict::kGrant) ++after[outcome.group];
+      if (outcome.verdict != Verdict::kGrant) continue;
+      if (!reserved.contains(outcome.instance)) {
+        ++after[outcome.group];
+      } else {  // it is among them
+        RC_ASSERT(before.at(outcome.group) <= Wanted(service, *decision.aim, outcome.group));
+      }
     }
     for (const auto& [group, number] : after) {
       const int64_t wanted = decision.aim ? Wanted(service, *decision.aim, group) : 0;
@@ -129,9 +147,11 @@ TEST(ScalingProperties, NeverFewerThanItCould) {
     const Decision decision = Decide(service, Rebalancing(), kStart);
     if (!decision.aim) return;
     auto there = There(service, Rebalancing());
+    const auto reserved = Reserved(service, Rebalancing());
     std::set<std::string> held;
     for (const Outcome& outcome : decision.outcomes) {
-      if (outcome.verdict == Verdict::kGrant) ++there[outcome.group];
+      const bool granted = outcome.verdict == Verdict::kGrant;
+      if (granted && !reserved.contains(outcome.instance)) ++there[outcome.group];
       const bool queued =
           std::any_of(service.instances.begin(), service.instances.end(), [&](const Instance& i) {
             return i.phase == Phase::kQueued && i.name == outcome.instance;
@@ -183,7 +203,9 @@ TEST(ScalingProperties, DecidingTwiceGrantsNothingMore) {
     Log(service);
     const auto grants = NamesWith(Decide(service, Rebalancing(), kStart), Verdict::kGrant);
     for (Instance& instance : service.instances) {
-      if (grants.contains(instance.name)) instance.granted = kStart;
+      if (!grants.contains(instance.name)) continue;
+      instance.granted = kStart;
+      instance.unanswered = false;
     }
     RC_ASSERT(NamesWith(Decide(service, Rebalancing(), kStart), Verdict::kGrant).empty());
   }));

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "support/scaling.h"
@@ -249,6 +250,35 @@ TEST(ScalingReservations, AGrantCountsUntilItsTimeIsOver) {
     const Decision decision = Decide(service, options, kStart + seconds(at));
     EXPECT_EQ(ShowOutcomes(decision), outcomes);
     EXPECT_EQ(decision.requeue_at, at < 30 ? std::optional(kStart + seconds(30)) : std::nullopt);
+  }
+}
+
+// It holds its place all the time, since a gate of it may be open.
+TEST(ScalingReservations, AnUnansweredGrantIsRepeatedWhileTheOthersLeaveAPlace) {
+  for (const auto& [shapes, instances, outcomes] :
+       std::vector<std::tuple<std::string, std::vector<Instance>, std::string>>{
+           {"p=1", {Unanswered("p-0")}, "p-0 grant"},
+           {"p=1", {Unanswered("p-0"), Held("p-1")}, "p-0 grant, p-1 hold"},
+           {"p=1", {Held("p-0"), Unanswered("p-1")}, "p-0 hold, p-1 grant"},
+           {"p=2", {Running("p-0"), Unanswered("p-1")}, "p-0 keep, p-1 grant"},
+           {"p=2",
+            {Running("p-0"), Unanswered("p-1"), Held("p-2")},
+            "p-0 keep, p-1 grant, p-2 hold"},
+           {"p=2", {Unanswered("p-0"), Unanswered("p-1")}, "p-0 grant, p-1 grant"},
+           // The one that was overdue runs at last.
+           {"p=2",
+            {Running("p-0"), Running("p-1"), Unanswered("p-2")},
+            "p-0 keep, p-1 keep, p-2 hold"},
+           {"p=2 d=1",
+            {Running("p-0"), Starting("p-1"), Unanswered("p-2"), Held("p-3")},
+            "p-0 keep, p-1 keep, p-2 hold, p-3 hold"},
+           // The rule was changed.
+           {"d=1", {Unanswered("p-0"), Held("d-0")}, "d-0 grant, p-0 hold"},
+           // Its time is over: it is one of those that wait.
+           {"p=1", {Held("p-0"), Unanswered("p-1", kStart - seconds(30))}, "p-0 grant, p-1 hold"},
+       }) {
+    const Service service = Make(shapes, instances);
+    EXPECT_EQ(ShowOutcomes(Decide(service, Options{}, kStart)), outcomes);
   }
 }
 
