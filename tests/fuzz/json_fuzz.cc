@@ -20,13 +20,13 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     Require(!value.error().message.empty());
     Require(value.error().at.line > 0 || size > limits.bytes);
     (void)Render(value.error(), "f", text);
-    (void)Locate(text);
+    (void)PositionsOf(text);
     return 0;
   }
   Require(*value == Json::parse(text));
   const std::string printed = value->dump();
   const auto again = Decode(printed, {});
   Require(again && *again == *value && again->dump() == printed);
-  RequirePlaces(*value, "", Locate(text));
+  RequirePlaces(*value, "", PositionsOf(text));
   return 0;
 }

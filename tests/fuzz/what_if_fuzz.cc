@@ -1,5 +1,5 @@
 // A line with a question, then the text of a snapshot: no crash, every problem with a message, and
-// a forecast that is the same twice and speaks of pods of the snapshot only.
+// a forecast that is the same twice and names pods of the snapshot only.
 #include <algorithm>
 #include <cstdint>
 #include <string>
@@ -14,7 +14,7 @@
 
 namespace {
 
-using namespace mindgate::watcher;
+using namespace mindgate::what_if;
 using mindgate::testing::Require;
 
 bool HasPod(const ClusterSnapshot& snapshot, const std::string& ns, const std::string& name) {
@@ -35,7 +35,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     for (const auto& issue : snapshot.error().items()) Require(!issue.message.empty());
     return 0;
   }
-  what_if::Question question;
+  Question question;
   const std::string asked(input.substr(1, line - 1));
   switch (input[0] % 4) {
     case 0:
@@ -50,16 +50,16 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     default:
       question.drains.push_back(asked);
   }
-  const auto inventory = what_if::TakeInventory(*snapshot);
-  const auto hypothesis = what_if::ReadQuestion(question, *snapshot, inventory);
+  const auto inventory = TakeInventory(*snapshot);
+  const auto hypothesis = ReadQuestion(question, *snapshot, inventory);
   if (!hypothesis) {
     Require(!hypothesis.error().empty());
     for (const auto& problem : hypothesis.error()) Require(!problem.what.empty());
     return 0;
   }
-  for (const std::string& sentence : what_if::Sentences(*hypothesis)) Require(!sentence.empty());
-  const auto forecast = what_if::ForecastOf(*snapshot, *hypothesis);
-  Require(forecast.instances == what_if::ForecastOf(*snapshot, *hypothesis).instances);
+  for (const std::string& sentence : Sentences(*hypothesis)) Require(!sentence.empty());
+  const auto forecast = ForecastOf(*snapshot, *hypothesis);
+  Require(forecast.instances == ForecastOf(*snapshot, *hypothesis).instances);
   for (const auto& instance : forecast.instances) {
     for (const auto& hit : instance.hits) Require(HasPod(*snapshot, instance.ns, hit.pod));
   }

@@ -15,7 +15,7 @@ namespace {
 
 using ::mindgate::testing::AnyJson;
 
-TEST(Locate, GivesThePlaceOfEveryValue) {
+TEST(PositionsOf, GivesThePlaceOfEveryValue) {
   const std::string text =
       "{\n"
       "  \"apiVersion\": \"v1\",\n"
@@ -51,11 +51,11 @@ TEST(Locate, GivesThePlaceOfEveryValue) {
   for (const auto& [pointer, at] : want) EXPECT_EQ(places.At(pointer), at) << pointer;
 }
 
-TEST(Locate, CountsNoByteOrderMark) {
+TEST(PositionsOf, CountsNoByteOrderMark) {
   EXPECT_EQ(PositionsOf("\xEF\xBB\xBF[1]").At("/0"), (Position{1, 2}));
 }
 
-TEST(Locate, StopsAtAFault) {
+TEST(PositionsOf, StopsAtAFault) {
   EXPECT_TRUE(PositionsOf("").empty());
   EXPECT_TRUE(PositionsOf("\xff").empty());
   const Positions places = PositionsOf("{\"a\": 1,\n\"b\": x");
@@ -63,7 +63,7 @@ TEST(Locate, StopsAtAFault) {
   EXPECT_EQ(places.At("/b"), (Position{2, 6}));
 }
 
-TEST(Locate, TakesLongKeysAboveManyValuesAndDeepNesting) {
+TEST(PositionsOf, TakesLongKeysAboveManyValuesAndDeepNesting) {
   // A place must not cost its whole pointer: these would take gigabytes.
   std::string wide = "{\"" + std::string(1'000'000, 'k') + "\":[0";
   for (int i = 0; i < 100'000; ++i) wide += ",0";
