@@ -1,7 +1,9 @@
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <istream>
+#include <iterator>
 #include <ostream>
-#include <utility>
+#include <string_view>
 
 #include "base/result.h"
 #include "base/version.h"
@@ -21,43 +23,50 @@ bool IsRunAsFunction(const std::vector<std::string>& arguments, Streams& io) {
          io.in.peek() != std::istream::traits_type::eof();
 }
 
-using AddCommand = void (*)(CLI::App& parent, Streams& io, int& exit_code);
-
-// In the order of help.
-constexpr std::pair<const char*, AddCommand> kCommands[] = {
-    {"Manifests", AddApply},
-    {"Manifests", AddFix},
-    {"Manifests", AddExplain},
-    {"Manifests", AddTest},
-    {"Manifests", AddConfig},
-    {"Manifests", AddExport},
-    {"Manifests", AddKinds},
-    {"Clusters", AddAudit},
-    {"Clusters", AddWhy},
-    {"Clusters", AddStatus},
-    {"Clusters", AddWhatIf},
-    {"Clusters", AddSnapshot},
-    {"Clusters", AddDoctor},
-    {"Applications", AddDeploy},
-    {"Applications", AddDelete},
-    {"Servers", AddWebhook},
-    {"Servers", AddWatch},
-    {"Servers", AddCerts},
-    {"Servers", AddSimulate},
-    {"Without a watcher", AddReleaseGates},
-    {"Without a watcher", AddReleaseNodes},
-    {"Others", AddOptions},
-    {"Others", AddCompletion},
-    {"Others", AddVersion},
-    {"Others", AddHelp},
+struct Command {
+  std::string_view name;
+  const char* group;
+  void (*add)(CLI::App& parent, Streams& io, int& exit_code);
 };
 
-void AddCommands(CLI::App& app, Streams& io, int& exit_code) {
-  for (const auto& [group, add] : kCommands) {
-    const size_t before = CommandsOf(app).size();
-    add(app, io, exit_code);
-    const auto commands = app.get_subcommands([](const CLI::App*) { return true; });
-    for (size_t i = before; i < commands.size(); ++i) commands[i]->group(group);
+// In the order of help.
+constexpr Command kCommands[] = {
+    {"apply", "Manifests", AddApply},
+    {"fix", "Manifests", AddFix},
+    {"explain", "Manifests", AddExplain},
+    {"test", "Manifests", AddTest},
+    {"config", "Manifests", AddConfig},
+    {"export", "Manifests", AddExport},
+    {"kinds", "Manifests", AddKinds},
+    {"audit", "Clusters", AddAudit},
+    {"why", "Clusters", AddWhy},
+    {"status", "Clusters", AddStatus},
+    {"what-if", "Clusters", AddWhatIf},
+    {"snapshot", "Clusters", AddSnapshot},
+    {"doctor", "Clusters", AddDoctor},
+    {"deploy", "Applications", AddDeploy},
+    {"delete", "Applications", AddDelete},
+    {"webhook", "Servers", AddWebhook},
+    {"watch", "Servers", AddWatch},
+    {"certs", "Servers", AddCerts},
+    {"simulate", "Servers", AddSimulate},
+    {"release-gates", "Without a watcher", AddReleaseGates},
+    {"release-nodes", "Without a watcher", AddReleaseNodes},
+    {"options", "Others", AddOptions},
+    {"completion", "Others", AddCompletion},
+    {"version", "Others", AddVersion},
+    {"help", "Others", AddHelp},
+};
+
+// The one that is called: the flags of the others are thousands of allocations that no one sees.
+// All of them for help and completion, and where the first word is not a command.
+void AddCommands(CLI::App& app, const std::string& first, Streams& io, int& exit_code) {
+  const auto* called = std::ranges::find(kCommands, first, &Command::name);
+  const bool alone = called != std::end(kCommands) && called->add != AddHelp;
+  for (const Command& command : kCommands) {
+    if (alone && command.name != first) continue;
+    command.add(app, io, exit_code);
+    app.get_subcommand(std::string(command.name))->group(command.group);
   }
 }
 
@@ -76,7 +85,8 @@ int Run(const std::vector<std::string>& arguments, Streams& io, const std::strin
                program);
   app.require_subcommand(0, 1);
   app.set_version_flag("--version", "mindgate " + Version(), "Print the version");
-  AddCommands(app, io, exit_code);
+  const std::vector<std::string> words = WithoutOldFlags(arguments);
+  AddCommands(app, words.empty() ? "" : words.front(), io, exit_code);
   app.footer("`" + program +
              " COMMAND --help` shows the flags and examples of a command.\n"
              "Without arguments, and where standard input is no terminal, it is a KRM function: it "
@@ -87,7 +97,6 @@ int Run(const std::vector<std::string>& arguments, Streams& io, const std::strin
     return RunComplete(app, {arguments.begin() + 1, arguments.end()}, io);
   }
   try {
-    const std::vector<std::string> words = WithoutOldFlags(arguments);
     // CLI11 takes them from the back.
     app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
   } catch (const CLI::CallForHelp&) {

@@ -28,8 +28,10 @@ std::string HelpOf(Words command) {
   return help.out;
 }
 
-// The commands below one, as completion offers them: what is not a command has another's help.
+// The commands below one, as completion and its help offer them: what is not a command has another's
+// help.
 std::vector<Words> Below(const Words& command) {
+  const std::string own = HelpOf(command);
   Words asked = {"__complete"};
   asked.insert(asked.end(), command.begin(), command.end());
   asked.emplace_back("");
@@ -39,6 +41,7 @@ std::vector<Words> Below(const Words& command) {
     if (line.starts_with(':')) break;
     Words child = command;
     child.push_back(line.substr(0, line.find('\t')));
+    if (own.find("\n  " + child.back() + " ") == std::string::npos) continue;  // a value
     if (command == Words{"help"}) continue;
     if (HelpOf(child).find("\nUsage: mindgate " + Join(child, " ")) != std::string::npos) {
       found.push_back(child);
