@@ -127,5 +127,19 @@ function(mindgate_test folder)
   endif()
   # A fixed seed, so that the suite gives the same answer every time; RC_PARAMS in the environment of a test program run by
   # hand searches further.
-  gtest_discover_tests(${target} PROPERTIES LABELS ${ARG_LABEL} ENVIRONMENT RC_PARAMS=seed=20261121 TIMEOUT 300 DISCOVERY_TIMEOUT 120)
+  set(seed RC_PARAMS=seed=20261121)
+  if(NOT MINDGATE_SANITIZE)
+    gtest_discover_tests(${target} PROPERTIES LABELS ${ARG_LABEL} ENVIRONMENT ${seed} TIMEOUT 300 DISCOVERY_TIMEOUT 120)
+    return()
+  endif()
+  # A sanitized program takes longer to start than most tests take: shares of the tests in one process each.
+  list(LENGTH sources files)
+  math(EXPR shards "(${files} + 4) / 5")
+  math(EXPR last "${shards} - 1")
+  foreach(shard RANGE ${last})
+    set(name ${target}.${shard})
+    add_test(NAME ${name} COMMAND ${target} --gtest_brief=1)
+    set_tests_properties(${name} PROPERTIES LABELS ${ARG_LABEL} TIMEOUT 600
+      ENVIRONMENT "${seed};GTEST_TOTAL_SHARDS=${shards};GTEST_SHARD_INDEX=${shard}")
+  endforeach()
 endfunction()
