@@ -28,8 +28,8 @@ std::string HelpOf(Words command) {
   return help.out;
 }
 
-// The commands below one, as completion and its help offer them: what is not a command has another's
-// help.
+// The commands below one, as completion and its help offer them. What is not a command has
+// another's help.
 std::vector<Words> Below(const Words& command) {
   const std::string own = HelpOf(command);
   Words asked = {"__complete"};

@@ -248,6 +248,8 @@ TEST_F(RuleFeedTest, WhereNoRuleMayBeNothingIsRead) {
     EXPECT_THAT(running.Reported(2), ElementsAre("ns/b: none", "ns/b: 1 shape"));
     EXPECT_THAT(ReadsOf(server), UnorderedElementsAre("metadata", "ns/b", "watch", "ns/b"));
     server.Remove(resources::kConfigMaps, "ns", "b");
+    // Or its last read would count as one of the next turn.
+    EXPECT_THAT(running.Reported(3), ElementsAre("ns/b: none", "ns/b: 1 shape", "ns/b: none"));
   }
 }
 
