@@ -142,13 +142,10 @@ Service Reconciler::ServiceOf(const Run& run) {
     const auto found = state.granted.find(instance.name);
     if (found != state.granted.end() && instance.phase == Phase::kHeld) {
       const Grant& grant = found->second;
-      const bool meant = std::any_of(one.pods.begin(), one.pods.end(), [&](const PodState* pod) {
-        return grant.pods.contains(pod->uid);
-      });
       // What was answered is so, however long it takes to be seen; other grants run out.
-      if (meant) {
+      if (std::ranges::any_of(one.pods, [&](const PodState* pod) { return grant.Has(*pod); })) {
         instance.granted = grant.answered ? run.now : grant.when;
-        instance.unanswered = state.unfinished.contains(instance.name);
+        instance.unanswered = grant.unfinished.has_value();
       }
     }
     service.instances.push_back(std::move(instance));
@@ -160,21 +157,14 @@ Service Reconciler::ServiceOf(const Run& run) {
     const Time until = state.leaving.at(pod->uid) + kLeaving;
     service.leaving_until = std::max(service.leaving_until.value_or(until), until);
   }
-  // One whose pods are others by now is decided like any that waits.
-  std::erase_if(state.unfinished, [&](const auto& grant) {
-    const ObservedInstance* found = run.Find(grant.first);
-    const auto granted = state.granted.find(grant.first);
-    return found == nullptr || granted == state.granted.end() ||
-           std::none_of(found->pods.begin(), found->pods.end(), [&](const PodState* pod) {
-             return granted->second.pods.contains(pod->uid);
-           });
-  });
   // Also while other pods of it show that it was granted: those may go before the watch shows more.
-  std::erase_if(state.granted, [&](const auto& grant) {
-    const ObservedInstance* found = run.Find(grant.first);
-    return found == nullptr ||
-           std::none_of(found->pods.begin(), found->pods.end(), [&](const PodState* pod) {
-             return pod->gate && grant.second.pods.contains(pod->uid);
+  // One that is not reported yet is kept until then, but not for pods that took the place of its
+  // own.
+  std::erase_if(state.granted, [&](const auto& entry) {
+    const Grant& grant = entry.second;
+    const ObservedInstance* found = run.Find(entry.first);
+    return found == nullptr || std::ranges::none_of(found->pods, [&](const PodState* pod) {
+             return grant.Has(*pod) && (pod->gate || grant.unfinished);
            });
   });
   return service;
@@ -236,19 +226,20 @@ std::set<std::string> Reconciler::CarryOut(Run& run) {
 
 // True also when there is nothing to do.
 bool Reconciler::GrantTo(Run& run, const Outcome& outcome, const ObservedInstance& instance) {
-  ServiceState& state = run.state;
-  const bool goes_on =
-      outcome.verdict == Verdict::kKeep && state.unfinished.contains(outcome.instance);
+  auto& granted = run.state.granted;
+  const auto before = granted.find(outcome.instance);
+  std::optional<Outcome> unfinished;
+  if (before != granted.end()) unfinished = before->second.unfinished;
+  const bool goes_on = outcome.verdict == Verdict::kKeep && unfinished;
   if (outcome.verdict != Verdict::kGrant && !goes_on) return true;
-  state.granted[outcome.instance] = {run.now, instance.uids(), false};
+  Grant& grant = granted[outcome.instance] = {.when = run.now, .pods = instance.uids()};
   const Done done = OpenGates(run, instance);
-  state.granted[outcome.instance].answered = done == Done::kYes;
+  grant.answered = done == Done::kYes;
   if (done == Done::kNo) {
-    state.unfinished.try_emplace(outcome.instance, outcome);
+    grant.unfinished = unfinished.value_or(outcome);
     return false;
   }
-  const auto grant = state.unfinished.extract(outcome.instance);
-  if (goes_on) Report(run.key, grant.mapped(), kGranted, true, &instance);
+  if (goes_on) Report(run.key, *unfinished, kGranted, true, &instance);
   return true;
 }
 

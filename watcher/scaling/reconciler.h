@@ -110,6 +110,8 @@ class Reconciler {
     Time when{};
     std::set<std::string> pods;  // UIDs: what comes in their place was not meant
     bool answered = false;       // the API server said yes to all, so that only the watch is late
+    std::optional<Outcome> unfinished{};  // to be reported; until then not all gates may be open
+    bool Has(const PodState& pod) const { return pods.contains(pod.uid); }
   };
 
   // An instance whose pods go, until the watch shows that all of them do.
@@ -135,7 +137,6 @@ class Reconciler {
     std::map<std::string, Time> leaving{};        // by UID: since when a pod is being deleted
     std::map<std::string, GivingUp> giving_up{};  // by instance; finished before anything else
     std::map<std::string, Grant> granted{};       // by instance
-    std::map<std::string, Outcome> unfinished{};  // of these, whose gates may not all be open
     std::optional<Time> given_up{};               // when that was done the last time
     std::shared_ptr<const Instance> futile{};     // Service::futile; most services have none
     ReportedOutcomes reported{};                  // what was reported last
