@@ -19,7 +19,7 @@ using schemas::Key;
 using schemas::Object;
 using schemas::Whole;
 
-constexpr int64_t kMaxSeconds = 365LL * 24 * 3600;
+constexpr int64_t kMaxTolerationSeconds = 365LL * 24 * 3600;
 
 // --- the file ------------------------------------------------------------------------------------
 
@@ -55,7 +55,7 @@ Type<Toleration> TolerationTable() {
        {"effect", "Effect of the taint; absent: every effect.", &Toleration::effect,
         schemas::Word({"NoSchedule", "PreferNoSchedule", "NoExecute"})},
        {"tolerationSeconds", "How long a pod stays on a node that gets the taint.",
-        &Toleration::seconds, Whole(0, kMaxSeconds)}},
+        &Toleration::seconds, Whole(0, kMaxTolerationSeconds)}},
       [](Toleration& toleration, const Field& field) {
         if (toleration.key.empty() && toleration.op != "Exists") {
           field.Fault("a toleration without a key tolerates every taint only with operator Exists",

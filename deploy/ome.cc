@@ -20,7 +20,7 @@ using schemas::Whole;
 // more.
 constexpr int64_t kMaxOmeReplicas = 64;
 constexpr int64_t kMaxOmePods = 128;
-constexpr int64_t kMaxSeconds = 3600;
+constexpr int64_t kMaxProbeSeconds = 3600;
 constexpr int64_t kStorePort = 9000;
 constexpr const char* kKeysHint = "`mindgate deploy --schema ome` has all keys";
 
@@ -106,11 +106,11 @@ Type<ProbeSettings> ProbeTable(const ProbeSettings& defaults) {
       {{"port", "Port that is tried; by default container_port.", &ProbeSettings::port,
         Whole(1, 65535)},
        {"initial_delay_seconds", "Seconds before the first try.",
-        &ProbeSettings::initial_delay_seconds, Whole(0, kMaxSeconds)},
+        &ProbeSettings::initial_delay_seconds, Whole(0, kMaxProbeSeconds)},
        {"period_seconds", "Seconds between two tries.", &ProbeSettings::period_seconds,
-        Whole(1, kMaxSeconds)},
+        Whole(1, kMaxProbeSeconds)},
        {"failure_threshold", "Failures in a row that count.", &ProbeSettings::failure_threshold,
-        Whole(1, kMaxSeconds)},
+        Whole(1, kMaxProbeSeconds)},
        Key<ProbeSettings>::Calling(
            "path", "Not used: the store does not serve HTTP.", NonEmptyText(),
            [](ProbeSettings&, const std::string&, const Field& field) {

@@ -205,8 +205,6 @@ ordered_json WhyJson(const why::Facts& facts, const why::Answer& answer) {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 // The kinds that have pods, and PodGroups.
 constexpr schemas::KindSet kAskedKinds =
     schemas::kScheduled -
@@ -295,7 +293,7 @@ class Why {
       if (!read) return code_;
       const why::Answer answer = why::WhyIsIt(*read);
       const std::string now =
-          WhyJson(*read, answer).dump(-1, ' ', false, Json::error_handler_t::replace);
+          WhyJson(*read, answer).dump(-1, ' ', false, ordered_json::error_handler_t::replace);
       if (now != printed) {
         if (!printed.empty() && options_.output.Is("text")) io_.out << "\n";
         if (const int code = Print(*read, answer); code != kExitDone) return code;

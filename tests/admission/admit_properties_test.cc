@@ -44,7 +44,7 @@ AdmissionRequest Update(const Value& object, const Value& old_object, const Fake
   return request;
 }
 
-const Value& After(const Verdict& verdict, const Value& object) {
+const Value& AdmittedObject(const Verdict& verdict, const Value& object) {
   return verdict.mutated ? verdict.mutated->root() : object;
 }
 
@@ -138,7 +138,7 @@ TEST(Properties, WhatTheUserWroteSurvives) {
     const Document document(tree);
     const Value& object = document.root();
     const Verdict verdict = Admit(Create(object, *others), Defaults(), mutate_only);
-    RC_ASSERT(Survives(tree, TreeOf(After(verdict, object))));
+    RC_ASSERT(Survives(tree, TreeOf(AdmittedObject(verdict, object))));
   }));
 }
 
@@ -171,7 +171,7 @@ TEST(Properties, UpdatesAreStable) {
     const Value& object = document.root();
     const Verdict first = Admit(Update(object, stored, *others), Defaults());
     AssertNoErrors(first);
-    const Value& after = After(first, object);
+    const Value& after = AdmittedObject(first, object);
     RC_ASSERT(Survives(tree, TreeOf(after)));
     RC_ASSERT(Patch(Admit(Update(after, stored, *others), Defaults(), mutate_only)) == "[]");
     RC_ASSERT(Patch(Admit(Update(after, after, *others), Defaults(), mutate_only)) == "[]");
@@ -192,7 +192,7 @@ TEST(Properties, PuttingTheOriginalBackChangesNothing) {
     if (!created.mutated) return;
     const Verdict again =
         Admit(Update(original, created.mutated->root(), *others), Defaults(), mutate_only);
-    RC_ASSERT(After(again, original) == created.mutated->root());
+    RC_ASSERT(AdmittedObject(again, original) == created.mutated->root());
   }));
 }
 

@@ -6,11 +6,11 @@
 namespace mindgate::kube {
 namespace {
 
-using testing::Material;
+using testing::SharedMaterial;
 using testing::TestMaterial;
 
 TEST(CredentialChecks, CertificatesAndTheirFaults) {
-  const TestMaterial& m = Material();
+  const TestMaterial& m = SharedMaterial();
   const std::string cut = m.certificate.substr(0, m.certificate.size() / 2);
   const std::pair<std::string, std::string> cases[] = {
       {m.ca, ""},
@@ -28,7 +28,7 @@ TEST(CredentialChecks, CertificatesAndTheirFaults) {
 }
 
 TEST(CredentialChecks, KeysAndTheirFaults) {
-  const TestMaterial& m = Material();
+  const TestMaterial& m = SharedMaterial();
   const std::pair<std::string, std::string> cases[] = {
       {m.key, ""},
       {m.certificate + m.key, ""},

@@ -13,7 +13,7 @@ namespace {
 using ::mindgate::testing::FakeClock;
 using ::mindgate::testing::MountedSecret;
 using ::mindgate::testing::TempFolder;
-using testing::Material;
+using testing::SharedMaterial;
 using testing::Show;
 using testing::TestMaterial;
 
@@ -90,7 +90,7 @@ TEST(CredentialFiles, FixedOnesAreGivenAgainAndAgain) {
 }
 
 TEST(CredentialFiles, ACertificateAndItsKeyAreTakenUpTogether) {
-  const TestMaterial& m = Material();
+  const TestMaterial& m = SharedMaterial();
   const auto authority = mindgate::testing::NewAuthority();
   const std::string new_certificate = mindgate::testing::Pem(authority);
   const std::string new_key = mindgate::testing::KeyPem(authority);
@@ -117,7 +117,7 @@ TEST(CredentialFiles, ACertificateAndItsKeyAreTakenUpTogether) {
 }
 
 TEST(CredentialFiles, TheClustersCaIsReadAgain) {
-  const TestMaterial& m = Material();
+  const TestMaterial& m = SharedMaterial();
   const TempFolder folder;
   FakeClock clock;
   folder.Write("ca.crt", m.ca);

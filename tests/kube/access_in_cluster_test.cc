@@ -13,7 +13,7 @@ using ::mindgate::testing::FakeClock;
 using ::mindgate::testing::MountedSecret;
 using ::mindgate::testing::TempFolder;
 using ::mindgate::testing::Variables;
-using testing::Material;
+using testing::SharedMaterial;
 using testing::Show;
 
 Variables Service(const char* host, const char* port) {
@@ -24,7 +24,8 @@ TEST(InCluster, ReadsWhatKubeletMounts) {
   const ChangedEnvironment pod(Service("10.96.0.1", "443"));
   FakeClock clock;
   MountedSecret mount;
-  mount.Update({{"token", "first"}, {"ca.crt", Material().ca}, {"namespace", "mindgate-system"}});
+  mount.Update(
+      {{"token", "first"}, {"ca.crt", SharedMaterial().ca}, {"namespace", "mindgate-system"}});
   const auto access = InClusterAccess(clock, mount.path());
   const std::string want =
       "server=https://10.96.0.1:443 namespace=mindgate-system\n"
@@ -32,7 +33,8 @@ TEST(InCluster, ReadsWhatKubeletMounts) {
       mount.path() + ")\nshows token=";
   EXPECT_EQ(Show(access), want + "first trusts=<ca>");
 
-  mount.Update({{"token", "renewed"}, {"ca.crt", Material().certificate}, {"namespace", "other"}});
+  mount.Update(
+      {{"token", "renewed"}, {"ca.crt", SharedMaterial().certificate}, {"namespace", "other"}});
   clock.Advance(std::chrono::minutes(1));
   EXPECT_EQ(Show(access), want + "renewed trusts=<certificate>");
 }
@@ -42,7 +44,7 @@ TEST(InCluster, AnIpv6AddressAndNoNamespace) {
   const FakeClock clock;
   const TempFolder folder;
   folder.Write("token", "t\n");
-  folder.Write("ca.crt", Material().ca);
+  folder.Write("ca.crt", SharedMaterial().ca);
   EXPECT_EQ(Show(InClusterAccess(clock, folder.path())),
             "server=https://[fd00:10:96::1]:6443 namespace=default\n"
             "from the service account of this pod (" +

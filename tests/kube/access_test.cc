@@ -103,9 +103,9 @@ TEST_F(SourceFixture, APodHasItsServiceAccountWhenNoFlagNamesAKubeconfig) {
 
 // client-go's overrides: member by member, and what a flag replaces need not be right.
 TEST_F(SourceFixture, FlagsWinMemberByMember) {
-  folder.Write("ca.crt", testing::Material().ca);
-  folder.Write("me.crt", testing::Material().certificate);
-  folder.Write("me.key", testing::Material().key);
+  folder.Write("ca.crt", testing::SharedMaterial().ca);
+  folder.Write("me.crt", testing::SharedMaterial().certificate);
+  folder.Write("me.key", testing::SharedMaterial().key);
   folder.Write("config",
                "current-context: x\ncontexts: [{name: x, context: {cluster: c, user: u}}]\n"
                "clusters: [{name: c, cluster: {server: 'https://a', tls-server-name: b, "

@@ -14,7 +14,7 @@ struct TestMaterial {
   std::string ca, certificate, key, other_key;
 };
 
-inline const TestMaterial& Material() {
+inline const TestMaterial& SharedMaterial() {
   static const TestMaterial material = [] {
     const auto authority = mindgate::testing::NewAuthority();
     const auto leaf = mindgate::testing::NewLeaf(authority, [](certs::LeafRequest& request) {
@@ -35,11 +35,11 @@ inline std::string Replaced(std::string text, const std::string& what, const std
 }
 
 inline std::string Named(std::string text) {
-  for (const auto& [pem, name] :
-       std::vector<std::pair<std::string, std::string>>{{Material().ca, "<ca>"},
-                                                        {Material().certificate, "<certificate>"},
-                                                        {Material().key, "<key>"},
-                                                        {Material().other_key, "<other key>"}}) {
+  for (const auto& [pem, name] : std::vector<std::pair<std::string, std::string>>{
+           {SharedMaterial().ca, "<ca>"},
+           {SharedMaterial().certificate, "<certificate>"},
+           {SharedMaterial().key, "<key>"},
+           {SharedMaterial().other_key, "<other key>"}}) {
     text = Replaced(std::move(text), pem, name);
   }
   return text;

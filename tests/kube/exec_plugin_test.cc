@@ -18,7 +18,7 @@ using ::mindgate::testing::ChangedEnvironment;
 using ::mindgate::testing::FakeClock;
 using ::mindgate::testing::TempFolder;
 using ::mindgate::testing::Variables;
-using testing::Material;
+using testing::SharedMaterial;
 using testing::Show;
 using testing::TestMaterial;
 
@@ -190,7 +190,7 @@ TEST_F(ExecFixture, GetsItsArgumentsAndItsEnvironment) {
 }
 
 TEST_F(ExecFixture, GivesCertificates) {
-  const TestMaterial& m = Material();
+  const TestMaterial& m = SharedMaterial();
   Answer(ExecCredential({{"clientCertificateData", m.certificate}, {"clientKeyData", m.key}}));
   EXPECT_EQ(Show(Source()->Get()), "certificate=<certificate> key=<key>");
   Answer(ExecCredential(
@@ -229,7 +229,7 @@ TEST_F(ExecFixture, AMissingCommandComesWithItsInstallHint) {
 }
 
 TEST_F(ExecFixture, RefusesWhatIsNoCredential) {
-  const TestMaterial& m = Material();
+  const TestMaterial& m = SharedMaterial();
   const std::string half = m.certificate.substr(0, m.certificate.size() / 2);
   const std::string cases[][2] = {
       {"", "printed nothing, but should print an ExecCredential"},

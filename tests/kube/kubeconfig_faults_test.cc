@@ -12,8 +12,8 @@ namespace {
 
 using ::mindgate::testing::FakeClock;
 using ::mindgate::testing::TempFolder;
-using testing::Material;
 using testing::Replaced;
+using testing::SharedMaterial;
 using testing::TestMaterial;
 
 struct FaultsFixture : ::testing::Test {
@@ -141,7 +141,7 @@ TEST_F(FaultsFixture, NamesThatLeadNowhere) {
 }
 
 TEST_F(FaultsFixture, OfAServerAndItsAuthority) {
-  const TestMaterial& m = Material();
+  const TestMaterial& m = SharedMaterial();
   folder.Write("ca.crt", m.ca);
   const std::pair<std::string, std::string> cases[] = {
       {"", "f:2:13: clusters[0].cluster has no server (write https://ADDRESS:PORT)"},
@@ -174,7 +174,7 @@ TEST_F(FaultsFixture, OfAServerAndItsAuthority) {
 }
 
 TEST_F(FaultsFixture, OfAUser) {
-  const TestMaterial& m = Material();
+  const TestMaterial& m = SharedMaterial();
   folder.Write("me.crt", m.certificate);
   folder.Write("me.key", m.key);
   folder.Write("other.key", m.other_key);

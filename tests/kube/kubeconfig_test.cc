@@ -18,8 +18,8 @@ using ::mindgate::testing::ChangedEnvironment;
 using ::mindgate::testing::FakeClock;
 using ::mindgate::testing::TempFolder;
 using ::mindgate::testing::Variables;
-using testing::Material;
 using testing::Replaced;
+using testing::SharedMaterial;
 using testing::Show;
 using testing::TestMaterial;
 
@@ -47,7 +47,7 @@ struct KubeconfigFixture : ::testing::Test {
 };
 
 TEST_F(KubeconfigFixture, AsKubeadmWritesIt) {
-  const TestMaterial& m = Material();
+  const TestMaterial& m = SharedMaterial();
   folder.Write("config", R"(apiVersion: v1
 clusters:
 - cluster:
@@ -86,7 +86,7 @@ TEST_F(KubeconfigFixture, JsonAndUnknownMembersAreRead) {
 }
 
 TEST_F(KubeconfigFixture, EachMemberOfAClusterAndOfAUser) {
-  const TestMaterial& m = Material();
+  const TestMaterial& m = SharedMaterial();
   folder.Write("pki/ca.crt", m.ca);
   folder.Write("pki/me.crt", m.certificate);
   folder.Write("pki/me.key", m.key);
@@ -135,7 +135,7 @@ TEST_F(KubeconfigFixture, PathsCountFromTheFileThatHoldsThem) {
   folder.Write("two/config",
                "clusters: [{name: c, cluster: {server: 'https://a', certificate-authority: "
                "ca.crt}}]\n");
-  folder.Write("two/ca.crt", Material().ca);
+  folder.Write("two/ca.crt", SharedMaterial().ca);
   folder.Write("secret/token", "t");
   EXPECT_EQ(Chosen({"one/config", "two/config"}),
             "server=https://a authority=<ca> namespace=default\n"
@@ -194,7 +194,7 @@ contexts:
 - {name: x, context: {cluster: c, user: u, namespace: nx}}
 - {name: z, context: {cluster: d, user: v}}
 )");
-  folder.Write("ca.crt", Material().ca);
+  folder.Write("ca.crt", SharedMaterial().ca);
   folder.Write("no-context", "clusters: [{name: d, cluster: {server: 'https://d'}}]\n");
   const struct {
     std::string file;
@@ -239,7 +239,7 @@ TEST_F(KubeconfigFixture, ExecPluginsAreRun) {
   const std::string cluster =
       "server: 'https://a', tls-server-name: api, proxy-url: 'http://p', "
       "certificate-authority-data: " +
-      certs::EncodeBase64(Material().ca) +
+      certs::EncodeBase64(SharedMaterial().ca) +
       ", extensions: [{name: other, extension: 1}, "
       "{name: client.authentication.k8s.io/exec, extension: {region: north}}]";
   const std::string head =
@@ -261,7 +261,7 @@ TEST_F(KubeconfigFixture, ExecPluginsAreRun) {
             head +
                 "token={apiVersion:client.authentication.k8s.io/v1beta1,kind:ExecCredential,"
                 "spec:{cluster:{certificate-authority-data:" +
-                certs::EncodeBase64(Material().ca) +
+                certs::EncodeBase64(SharedMaterial().ca) +
                 ",config:{region:north},proxy-url:http://p,server:https://a,tls-server-name:api},"
                 "interactive:false}}||")
       << "a name alone is found in PATH";

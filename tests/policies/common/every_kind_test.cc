@@ -12,7 +12,7 @@ using json::Json;
 using schemas::Kind;
 
 // How often the rule speaks of a new object.
-size_t FindingsOf(std::string_view rule, const Json& tree) {
+size_t CountFindings(std::string_view rule, const Json& tree) {
   const json::Document object(tree);
   schemas::AdmissionRequest request;
   request.object = &object.root();
@@ -126,7 +126,7 @@ TEST(EveryKind, HearsTheSameOfItsPods) {
       Json object = Workload(kind, c.parts);
       if (c.more) AddContainer(object, *c.more);
       if (!c.inject) object["metadata"]["labels"]["mindgate.io/inject"] = "disabled";
-      EXPECT_EQ(FindingsOf(c.rule, object), c.silent.Has(kind) ? 0 : c.times)
+      EXPECT_EQ(CountFindings(c.rule, object), c.silent.Has(kind) ? 0 : c.times)
           << c.rule << ": " << c.name << ": " << schemas::InfoOf(kind).group << " "
           << schemas::KindName(kind) << "\n"
           << object.dump();
