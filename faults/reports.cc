@@ -9,52 +9,10 @@
 #include "base/text.h"
 #include "faults/node_faults.h"
 #include "json/decode.h"
+#include "json/scanner.h"
 #include "kube/answers.h"
 
 namespace mindgate::faults {
-namespace {
-
-bool IsBlank(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
-
-// Past the string that begins at `at`.
-size_t EndOfString(std::string_view text, size_t at) {
-  for (size_t i = at + 1; i < text.size(); ++i) {
-    if (text[i] == '\\') {
-      ++i;
-    } else if (text[i] == '"') {
-      return i + 1;
-    }
-  }
-  return text.size();
-}
-
-// Past the value that begins at `at`, up to what follows it.
-size_t EndOfValue(std::string_view text, size_t at) {
-  size_t depth = 0;
-  while (at < text.size()) {
-    const char c = text[at];
-    if (c == '"') {
-      at = EndOfString(text, at);
-      continue;
-    }
-    if (c == '{' || c == '[') ++depth;
-    if (c == '}' || c == ']') {
-      if (depth == 0) return at;
-      --depth;
-    }
-    if (c == ',' && depth == 0) return at;
-    ++at;
-  }
-  return at;
-}
-
-size_t PastBlanks(std::string_view text, size_t at) {
-  while (at < text.size() && IsBlank(text[at])) ++at;
-  return at;
-}
-
-}  // namespace
-
 std::string Sha256Hex(std::string_view text) {
   std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
   unsigned int size = 0;
@@ -71,26 +29,24 @@ std::string Sha256Hex(std::string_view text) {
 }
 
 std::string_view TextOfMember(std::string_view object, std::string_view member) {
-  size_t at = PastBlanks(object, 0);
-  if (at == object.size() || object[at] != '{') return "";
-  ++at;
-  while (true) {
-    at = PastBlanks(object, at);
-    if (at == object.size() || object[at] != '"') return "";
-    const size_t end_of_key = EndOfString(object, at);
-    const std::string_view key = object.substr(at + 1, end_of_key - at - 1);
-    at = PastBlanks(object, end_of_key);
-    if (at == object.size() || object[at] != ':') return "";
-    at = PastBlanks(object, at + 1);
-    const size_t end = EndOfValue(object, at);
-    if (key.ends_with('"') && key.substr(0, key.size() - 1) == member) {
-      std::string_view value = object.substr(at, end - at);
-      while (!value.empty() && IsBlank(value.back())) value.remove_suffix(1);
-      return value;
-    }
-    if (end == object.size() || object[end] != ',') return "";
-    at = end + 1;
-  }
+  constexpr size_t kNone = std::string_view::npos;
+  const auto is_at = [&](size_t at, char c) { return at < object.size() && object[at] == c; };
+  size_t at = json::SkipSpace(object, 0);
+  if (!is_at(at, '{')) return "";
+  do {
+    at = json::SkipSpace(object, at + 1);
+    const size_t end_of_key = is_at(at, '"') ? json::EndOfString(object, at) : kNone;
+    if (end_of_key == kNone) return "";
+    const std::string_view key = object.substr(at + 1, end_of_key - at - 2);
+    at = json::SkipSpace(object, end_of_key);
+    if (!is_at(at, ':')) return "";
+    at = json::SkipSpace(object, at + 1);
+    const size_t end = json::EndOfValue(object, at);
+    if (end == kNone) return "";
+    if (key == member) return object.substr(at, end - at);
+    at = json::SkipSpace(object, end);
+  } while (is_at(at, ','));
+  return "";
 }
 
 namespace {

@@ -11,7 +11,52 @@
 #include "json/issues.h"
 #include "json/scalars.h"
 
-namespace mindgate::json::internal {
+namespace mindgate::json {
+namespace {
+
+constexpr size_t kNone = std::string_view::npos;
+
+// Behind the object or list whose bracket is at `at`. Which bracket closes which is the decoder's.
+size_t EndOfBrackets(std::string_view text, size_t at) {
+  size_t depth = 0;
+  while (at < text.size()) {
+    const char c = text[at];
+    if (c == '"') {
+      at = EndOfString(text, at);
+      if (at == kNone) return kNone;
+      continue;
+    }
+    ++at;
+    if (c == '{' || c == '[') ++depth;
+    if ((c == '}' || c == ']') && --depth == 0) return at;
+  }
+  return kNone;
+}
+
+}  // namespace
+
+size_t SkipSpace(std::string_view text, size_t at) {
+  return std::min(text.find_first_not_of(" \t\r\n", at), text.size());
+}
+
+size_t EndOfString(std::string_view text, size_t at) {
+  for (size_t quote = text.find('"', at + 1); quote != kNone; quote = text.find('"', quote + 1)) {
+    size_t slashes = 0;
+    while (text[quote - 1 - slashes] == '\\') ++slashes;  // the opening quote ends it
+    if (slashes % 2 == 0) return quote + 1;
+  }
+  return kNone;
+}
+
+size_t EndOfValue(std::string_view text, size_t at) {
+  if (at >= text.size()) return kNone;
+  if (text[at] == '"') return EndOfString(text, at);
+  if (text[at] == '{' || text[at] == '[') return EndOfBrackets(text, at);
+  const size_t end = text.find_first_of(",]} \t\r\n", at);
+  return end == at ? kNone : end;
+}
+
+namespace internal {
 namespace {
 
 int HexDigit(char c) {
@@ -450,4 +495,5 @@ std::string TooMany(const Limits& limits) {
   return "the document has more than " + std::to_string(limits.elements) + " values";
 }
 
-}  // namespace mindgate::json::internal
+}  // namespace internal
+}  // namespace mindgate::json

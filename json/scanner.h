@@ -6,7 +6,19 @@
 #include "json/decode.h"
 #include "json/issues.h"
 
-namespace mindgate::json::internal {
+namespace mindgate::json {
+
+// For texts that are taken apart without being decoded. Offsets are in bytes; npos: the text ends
+// before what is asked for does. Nothing is checked but where strings and brackets end.
+
+// Of the first character that is not white space; the size of the text when there is none.
+size_t SkipSpace(std::string_view text, size_t at);
+// Behind the string whose opening quote is at `at`.
+size_t EndOfString(std::string_view text, size_t at);
+// Behind the value that begins at `at`; npos for one without an end, and where none begins.
+size_t EndOfValue(std::string_view text, size_t at);
+
+namespace internal {
 
 // One pass over JSON text by the letter of RFC 8259 that builds no tree and does not recurse. Gives
 // the first fault, with its place; nothing when Decode would take the text. Slower than Decode by
@@ -25,4 +37,5 @@ std::string TooLarge(size_t limit);
 std::string TooDeep(const Limits& limits);
 std::string TooMany(const Limits& limits);
 
-}  // namespace mindgate::json::internal
+}  // namespace internal
+}  // namespace mindgate::json

@@ -3,56 +3,20 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "json/scanner.h"
 
 namespace mindgate::kube {
 namespace {
+
+using json::EndOfString;
+using json::EndOfValue;
+using json::SkipSpace;
 
 constexpr size_t kNone = std::string_view::npos;
 // Stands for what comes where a comma should.
 constexpr std::string_view kNoItem = "]";
 
-size_t SkipSpace(std::string_view text, size_t at) {
-  const size_t found = text.find_first_not_of(" \t\r\n", at);
-  return found == kNone ? text.size() : found;
-}
-
 bool IsAt(std::string_view text, size_t at, char c) { return at < text.size() && text[at] == c; }
-
-// Behind the string whose quote is at `at`.
-size_t EndOfString(std::string_view text, size_t at) {
-  for (size_t quote = text.find('"', at + 1); quote != kNone; quote = text.find('"', quote + 1)) {
-    size_t slashes = 0;
-    while (text[quote - 1 - slashes] == '\\') ++slashes;  // the opening quote ends it
-    if (slashes % 2 == 0) return quote + 1;
-  }
-  return kNone;
-}
-
-// Behind the object or list whose bracket is at `at`. Which bracket closes which is the decoder's.
-size_t EndOfBrackets(std::string_view text, size_t at) {
-  size_t depth = 0;
-  while (at < text.size()) {
-    const char c = text[at];
-    if (c == '"') {
-      at = EndOfString(text, at);
-      if (at == kNone) return kNone;
-      continue;
-    }
-    ++at;
-    if (c == '{' || c == '[') ++depth;
-    if ((c == '}' || c == ']') && --depth == 0) return at;
-  }
-  return kNone;
-}
-
-// Behind the value that begins at `at`.
-size_t EndOfValue(std::string_view text, size_t at) {
-  if (at >= text.size()) return kNone;
-  if (text[at] == '"') return EndOfString(text, at);
-  if (text[at] == '{' || text[at] == '[') return EndOfBrackets(text, at);
-  const size_t end = text.find_first_of(",]} \t\r\n", at);
-  return end == at ? kNone : end;
-}
 
 }  // namespace
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "json/pointer.h"
+#include "json/scanner.h"
 
 namespace mindgate::schemas {
 
@@ -120,18 +121,6 @@ struct Level {
   std::unordered_map<std::string_view, size_t> begins;  // of earlier members, by key
 };
 
-// The offset of the closing quote; npos when there is none.
-size_t EndOfString(std::string_view text, size_t open) {
-  for (size_t at = open + 1; at < text.size(); ++at) {
-    if (text[at] == '\\') {
-      ++at;
-    } else if (text[at] == '"') {
-      return at;
-    }
-  }
-  return std::string_view::npos;
-}
-
 class Finder {
  public:
   explicit Finder(std::string_view text) : text_(text) { found_.blanked = text; }
@@ -139,10 +128,10 @@ class Finder {
   RepeatedKeys Find() {
     for (size_t at = 0; at < text_.size(); ++at) {
       if (text_[at] == '"') {
-        const size_t end = EndOfString(text_, at);
+        const size_t end = json::EndOfString(text_, at);
         if (end == std::string_view::npos) return {};
-        if (!levels_.empty()) TakeString(at, end);
-        at = end;
+        if (!levels_.empty()) TakeString(at, end - 1);
+        at = end - 1;
       } else if (!Take(text_[at], at)) {
         return {};
       }
@@ -151,7 +140,7 @@ class Finder {
   }
 
  private:
-  // A string that may be a key.
+  // A string between two quotes that may be a key.
   void TakeString(size_t open, size_t end) {
     Level& level = levels_.back();
     if (!level.object || !level.wants_key) return;

@@ -168,7 +168,7 @@ TEST(FaultReports, OfClusterD) {
 
 // Parts that are no longer needed stay with "" (trap 41), as cluster-info-node-cm does without
 // entries; NodeD deletes its ConfigMap when all is well (trap 37).
-TEST(FaultReports, AnEmptyPartSaysNothing) {
+TEST(FaultReports, AnEmptyPartReportsNothing) {
   for (const char* name :
        {"cluster-info-device-1", "cluster-info-switch-0", "cluster-info-node-cm"}) {
     EXPECT_EQ(ReadCluster(name, ""), Report{}) << name;
@@ -189,7 +189,7 @@ TEST(FaultReports, OtherConfigMapsAreNone) {
 }
 
 // What is not understood is told, and makes nothing faulty.
-TEST(FaultReports, WhatIsNotUnderstoodIsTold) {
+TEST(FaultReports, WhatIsNotUnderstoodIsReported) {
   struct Case {
     std::string text;
     std::string problem;
@@ -240,7 +240,31 @@ TEST(FaultReports, UnhealthyIsReadInBothSpellings) {
 
 // A code that is not right is told, and what it comes with counts: upstream's readers reject it,
 // and broken hardware would pass for healthy here.
-TEST(FaultReports, AWrongCheckCodeIsToldAndTheReportCounts) {
+TEST(FaultReports, AMemberIsTakenAsItIsWritten) {
+  struct Case {
+    std::string_view object;
+    std::string_view expected;  // of the member "a"
+  };
+  const Case cases[] = {
+      {R"({"a": 1})", "1"},
+      {R"( {"b":[1,"}"] , "a" : {"c": [ ]} })", R"({"c": [ ]})"},
+      {R"({"b": {"a": 1}, "a": "x,\"y"})", R"("x,\"y")"},
+      {R"({"b": 1})", ""},
+      {R"({"b": {"a": 1}})", ""},
+      {"{}", ""},
+      {"", ""},
+      {R"(["a"])", ""},
+      {R"({"a" 1})", ""},
+      {R"({a: 1})", ""},
+      {R"({"a": {"c": [1})", ""},
+      {R"({"a)", ""},
+      {R"({"b": 1 "a": 1})", ""},
+      {R"({"b": 1, )", ""},
+  };
+  for (const Case& c : cases) EXPECT_EQ(TextOfMember(c.object, "a"), c.expected) << c.object;
+}
+
+TEST(FaultReports, AWrongCheckCodeIsReportedAndTheReportCounts) {
   std::string text = kDeviceInfo;
   text.replace(text.find("Ascend910-3"), 11, "Ascend910-4");
   const Report report = Read("mindx-dl-deviceinfo-n7", {{"DeviceInfoCfg", text}});
