@@ -130,8 +130,8 @@ class ApplicationOwnership {
 void AddWorkloads(kube::Client& client, const std::string& ns, const std::string& selector,
                   const std::stop_token& stop, ApplicationOwnership& ownership);
 
-// Those PodGroups of the namespace that are kin, with their kind. None where they are not served or
-// may not be listed.
+// Those PodGroups of the namespace that are owned, with their kind. None where they are not served
+// or may not be listed.
 kube::Answer<std::vector<Json>> PodGroupsOf(kube::Client& client, const std::string& ns,
                                             const ApplicationOwnership& ownership,
                                             const std::stop_token& stop);

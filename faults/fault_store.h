@@ -69,7 +69,7 @@ class FaultStore {
   // also when nothing changes (mind-cluster: component/ascend-device-plugin). When none of them is
   // younger than this by our clock, the reports of the nodes are read as well. Then each node is
   // compared with itself, since nodes have clocks of their own: ClusterD is gone when the report of
-  // a node is newer than what ClusterD has of that node by more than kBehind. Until then its
+  // a node is newer than what ClusterD has of that node by more than kMaxLag. Until then its
   // reports count: our clock may be wrong, and both may be old.
   static constexpr std::chrono::minutes kStaleAfter{10};
   static constexpr std::chrono::minutes kMaxLag{1};

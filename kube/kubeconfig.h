@@ -79,7 +79,7 @@ ExecPlugin ReadExec(const ConfigNode& exec, const Access& server,
                     const std::optional<ConfigNode>& cluster, ConfigErrors& errors);
 
 // The credentials of a kubeconfig user for `server`, whose other fields are set; flags override
-// them, and `user` may be absent. The result is meaningless if there are complaints. `clock` must
+// them, and `user` may be absent. The result is meaningless if there are errors. `clock` must
 // outlive it.
 std::shared_ptr<CredentialSource> ReadUser(const std::optional<ConfigNode>& user,
                                            const AccessFlags& flags, const Access& server,

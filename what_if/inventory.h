@@ -136,7 +136,7 @@ struct Instance {
 // Instances and services of which nothing is decided without the others. Between families there is
 // the room on the nodes alone.
 struct Family {
-  std::vector<size_t> instances{};  // of Ground, in ascending order
+  std::vector<size_t> instances{};  // of InitialState, in ascending order
   std::vector<size_t> pods{};       // of the inventory, in ascending order
   std::set<watcher::scaling::ServiceKey> services{};
   std::vector<watcher::scaling::PodGroupPtr> pod_groups{};  // under a scaling rule

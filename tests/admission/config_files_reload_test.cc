@@ -39,7 +39,7 @@ TEST(ConfigReloader, TakesUpEachGoodVersionOfAMountedConfigMap) {
   EXPECT_EQ(first->scheduler, "one") << "who decides by the old one goes on with it";
 }
 
-TEST(ConfigReloader, TellsOfOldSpellingsOnceForEachFile) {
+TEST(ConfigReloader, ReportsOldSpellingsOnceForEachFile) {
   const TempFolder folder;
   const std::string path = folder / "mindgate.yaml";
   folder.Write("mindgate.yaml", "graceOverTime: 900\n");

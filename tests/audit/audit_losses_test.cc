@@ -106,7 +106,7 @@ TEST(LossesTest, OfNodesAreWhatIfs) {
   EXPECT_GT(compared, 100u);
 }
 
-TEST(LossesTest, SayHowFarTheyAre) {
+TEST(LossesTest, ReportHowFarTheyAre) {
   SmallCluster cluster;
   cluster.Node("n0");
   cluster.Pod({.name = "a", .node = "n0", .chips = "0"});

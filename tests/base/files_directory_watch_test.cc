@@ -151,7 +151,7 @@ TEST(DirectoryWatch, SeesEveryUpdateOfAMountedSecret) {
   }
 }
 
-TEST(DirectoryWatch, FollowsAFolderThatIsRemovedAndMadeAgain) {
+TEST(DirectoryWatch, FollowsAFolderThatIsRemovedAndRecreated) {
   const TempFolder parent;
   fs::create_directory(parent / "certs");
   Watched watched({parent / "certs"});

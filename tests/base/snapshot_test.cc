@@ -53,7 +53,7 @@ TEST(Reloader, TakesUpWhatIsNewAndOnlyThat) {
   EXPECT_THAT(numbers.reports, ElementsAre("swap 1", "swap 2"));
 }
 
-TEST(Reloader, KeepsTheLastGoodAndSaysWhy) {
+TEST(Reloader, KeepsTheLastGoodAndReportsWhy) {
   Numbers numbers;
   numbers.reloader.Reload();
   numbers.text = "2";

@@ -47,7 +47,7 @@ TEST(CelMacros, BecomeNodes) {
   EXPECT_EQ(Expanded("a.all(cel.iterVar(0, 1), cel.iterVar(0, 1))", true), "(all @it0:1 a @it0:1)");
 }
 
-TEST(CelMacros, SayHowTheyAreWritten) {
+TEST(CelMacros, ReportHowTheyAreWritten) {
   const struct {
     std::string_view text;
     std::string_view want;

@@ -58,7 +58,7 @@ TEST(CelChecker, FindsTypes) {
   for (const auto& row : rows) EXPECT_EQ(TypeOfExpression(row.text), row.want) << row.text;
 }
 
-TEST(CelChecker, SaysAllThatIsWrongAtOnce) {
+TEST(CelChecker, ReportsAllThatIsWrongAtOnce) {
   EXPECT_EQ(TypeOfExpression("objct.spec.replicas > 1\n  && names.contain('a')\n  && count == '1'"),
             R"(cel:1:1: undeclared reference to 'objct'
 objct.spec.replicas > 1
@@ -75,7 +75,7 @@ hint: there is T == T
 )");
 }
 
-TEST(CelChecker, SaysWhatToWriteInstead) {
+TEST(CelChecker, ReportsWhatToWriteInstead) {
   const struct {
     std::string_view text;
     std::string_view want;
@@ -145,7 +145,7 @@ hint: leave checks of permissions to RBAC or to a ValidatingAdmissionPolicy
   for (const auto& row : rows) EXPECT_EQ(TypeOfExpression(row.text), row.want) << row.text;
 }
 
-TEST(CelChecker, SaysThatTheTypeOfAVariableIsNone) {
+TEST(CelChecker, ReportsThatTheTypeOfAVariableIsNone) {
   cel::Environment environment;
   environment.variables = {{"a", "list(int"}};
   const auto program = cel::Compile("a", environment);

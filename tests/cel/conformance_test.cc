@@ -28,9 +28,9 @@ constexpr std::string_view kWrong =
 // Why a case that fails is expected to.
 std::string_view ReasonOf(const ConformanceCase& one) {
   if (one.name.ends_with("_quoted_unescaped_punctuation")) return kWrong;
-  json::Json said = one.test;
-  said.erase("description");
-  const std::string text = said.dump();
+  json::Json copy = one.test;
+  copy.erase("description");
+  const std::string text = copy.dump();
   for (const std::string_view word :
        {"google.protobuf", "TestAllTypes", "cel.expr.conformance", "enum_value"}) {
     if (text.find(word) != std::string::npos) return kMessages;

@@ -32,7 +32,7 @@ TEST(CelLoops, WalkOverListsAndMaps) {
   });
 }
 
-TEST(CelLoops, SayWhatFails) {
+TEST(CelLoops, ReportWhatFails) {
   testing::ExpectFailures({
       {"object.x.all(x, true)", "no such key: 'x'"},
       {"dyn(1).all(x, true)",

@@ -48,7 +48,7 @@ TEST(CelEvaluator, ReadsObjects) {
   for (const auto& row : rows) EXPECT_EQ(Evaluated(row.text, kPod), row.want) << row.text;
 }
 
-TEST(CelEvaluator, SaysWhereAndWhyThereIsNoValue) {
+TEST(CelEvaluator, ReportsWhereAndWhyThereIsNoValue) {
   const struct {
     std::string_view text;
     std::string_view want;

@@ -50,7 +50,7 @@ TEST(CelLexer, SplitsATextIntoTokens) {
   for (const auto& row : rows) EXPECT_EQ(Tokens(row.text), row.want) << row.text;
 }
 
-TEST(CelLexer, SaysWhatIsNoToken) {
+TEST(CelLexer, ReportsWhatIsNoToken) {
   const struct {
     std::string_view text;
     std::string_view want;

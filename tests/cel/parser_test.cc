@@ -37,7 +37,7 @@ TEST(CelParser, BuildsTrees) {
   for (const auto& row : rows) EXPECT_EQ(Parsed(row.text), row.want) << row.text;
 }
 
-TEST(CelParser, SaysWhereTextIsWrong) {
+TEST(CelParser, ReportsWhereTextIsWrong) {
   const struct {
     std::string_view text;
     std::string_view want;

@@ -83,7 +83,7 @@ TEST(CelProgram, AsksForVariablesWhenItReadsThem) {
             "                        ^\n");
 }
 
-TEST(CelProgram, SaysWhatTheDocumentShows) {
+TEST(CelProgram, ReportsWhatTheDocumentShows) {
   cel::Environment environment;
   environment.variables = {{"object", "dyn"}};
   const std::string text = "objct.spec.replicas > 1 && object.metadata.name.startWith('a')";
@@ -94,7 +94,7 @@ TEST(CelProgram, SaysWhatTheDocumentShows) {
       << json::Render(program.error(), "policy", text);
 }
 
-TEST(CelProgram, SaysThatAVariableHasNoValue) {
+TEST(CelProgram, ReportsThatAVariableHasNoValue) {
   cel::Environment environment;
   environment.variables = {{"a", "int"}};
   const auto program = cel::Compile("a + 1", environment);

@@ -29,7 +29,7 @@ TEST(KeyName, NamesKindAndSize) {
   EXPECT_EQ(KeyName(nullptr), "unknown");
 }
 
-TEST(Describe, TellsWhatTheOpenSslToolTells) {
+TEST(Describe, ReportsWhatTheOpenSslToolReports) {
   if (!testing::HasOpenSslTool()) GTEST_SKIP() << "no openssl command";
   const TempFolder folder;
   const Identity authority = NewAuthority();

@@ -77,7 +77,7 @@ TEST(ReadKey, ReadsWhatOthersWrite) {
   EXPECT_EQ(KeyOf(Pem(authority) + KeyPem(authority)), "a key");
 }
 
-TEST(ReadKey, SaysWhyNot) {
+TEST(ReadKey, ReportsWhyNot) {
   const Identity authority = NewAuthority();
   const std::string key = KeyPem(authority);
   EXPECT_EQ(KeyOf(""), "no private key in the PEM text");

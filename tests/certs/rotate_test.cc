@@ -247,7 +247,7 @@ TEST(Rotation, LeavesAnAuthorityAloneThatIsNotItsOwn) {
   }
 }
 
-TEST(Rotation, BeginsAnewWhenEverythingHasExpired) {
+TEST(Rotation, BeginsAgainWhenEverythingHasExpired) {
   Rotated rotated;
   rotated.At(kNow);
   EXPECT_THAT(rotated.At(kNow + 4000 * kDay),

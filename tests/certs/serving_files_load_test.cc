@@ -24,7 +24,7 @@ TEST(ReadServingFiles, ReadsAFolder) {
   EXPECT_EQ(*ReadServingFiles(folder.path()), (ServingFiles{"chain", "key", "authority"}));
 }
 
-TEST(ReadServingFiles, SaysWhatCannotBeRead) {
+TEST(ReadServingFiles, ReportsWhatCannotBeRead) {
   const TempFolder folder;
   const auto message = [](const std::string& path) {
     return ReadServingFiles(path).error().message();

@@ -89,7 +89,7 @@ TEST_F(DeployRuns, ASecondOneIsRefusedWithTheNameOfTheFirst) {
   EXPECT_TRUE(Storm().is_object());
 }
 
-TEST_F(DeployRuns, WhoMayNotWriteLeasesAndConfigMapsIsToldSo) {
+TEST_F(DeployRuns, AMissingRightToWriteLeasesAndConfigMapsIsReported) {
   server.Forbid("create", "leases");
   server.Forbid("*", "configmaps");
   const CliResult deployed = Deploy(kAibrixConfig);

@@ -340,7 +340,7 @@ items:
             "apiVersion: v1\nitems: []\nkind: List\n");
 }
 
-TEST_F(Apply, RecordedReviewsSayTheirOwnRequest) {
+TEST_F(Apply, RecordedReviewsHaveTheirOwnRequest) {
   const auto review = [](const std::string& request) {
     return R"({"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview",
   "request": {"uid": "1", "namespace": "prod", )" +

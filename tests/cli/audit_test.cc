@@ -275,7 +275,7 @@ TEST_F(AuditOnACluster, EvaluatesByThePoliciesOfTheRunningMindgate) {
   EXPECT_THAT(faulty.err, HasSubstr(", key a.yaml:7:31: undeclared reference"));
 }
 
-TEST_F(AuditOnACluster, SaysTheSameOfASnapshot) {
+TEST_F(AuditOnACluster, ReportsTheSameOfASnapshot) {
   const Workspace folder;
   const auto taken = Cli({"snapshot", "--workloads", "-o", "s.json", "--server", server.url()});
   EXPECT_EQ(taken.code, 0) << taken.err;
@@ -305,7 +305,7 @@ TEST_F(AuditOnACluster, NamesWhatItMayNotRead) {
   EXPECT_THAT(shown.err, HasSubstr("Warning: not audited: namespaces: "));
 }
 
-TEST(AuditCommand, SaysWhatIsWrongWithItsArguments) {
+TEST(AuditCommand, ReportsWhatIsWrongWithItsArguments) {
   const struct {
     std::vector<std::string> arguments;
     const char* want;

@@ -156,7 +156,7 @@ TEST(Certs, RefusesArgumentsThatMakeNoSense) {
   }
 }
 
-TEST(CertsInspect, TellsWhatAFolderHolds) {
+TEST(CertsInspect, ReportsWhatAFolderHolds) {
   const TempFolder folder;
   Create(folder.path());
   const Outcome reported = Inspect({.path = folder.path(), .names = {kService}});
@@ -334,7 +334,7 @@ TEST(CertsRotate, ReplacesTheAuthorityStepByStep) {
             kExitDone);
 }
 
-TEST(CertsRotate, JsonTellsWhatWasDone) {
+TEST(CertsRotate, JsonReportsWhatWasDone) {
   const TempFolder folder;
   const Outcome made = With([&](Streams& io) {
     return RunCertsCreate({.folder = folder.path(),

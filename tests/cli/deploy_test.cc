@@ -140,7 +140,7 @@ TEST_F(DeployCommand, NothingIsWrittenBeforeEverythingIsFine) {
 }
 
 // Foreign objects, rules and the cluster are told of in one run.
-TEST_F(DeployCommand, EverythingThatIsInTheWayIsToldAtOnce) {
+TEST_F(DeployCommand, EverythingThatIsInTheWayIsReportedAtOnce) {
   server.Put(kube::resources::kServices,
              {{"metadata", {{"namespace", "llm"}, {"name", "chat-mf-store"}}}});
   const CliResult denied =
@@ -200,7 +200,7 @@ TEST_F(DeployCommand, WhatIsDeployedAgainHasItsOwnRoom) {
   EXPECT_EQ(Deploy(changed).err, "");
 }
 
-TEST_F(DeployCommand, WhatFitsOnNoClusterIsToldOnce) {
+TEST_F(DeployCommand, WhatFitsOnNoClusterIsReportedOnce) {
   const CliResult diff =
       Deploy(With(kAibrixConfig, "  decode:\n", "  decode:\n    replicas: 4\n"), {"--diff"});
   EXPECT_EQ(diff.err,
@@ -210,7 +210,7 @@ TEST_F(DeployCommand, WhatFitsOnNoClusterIsToldOnce) {
 }
 
 // Who may read only what the application needs can deploy.
-TEST_F(DeployCommand, RoomThatCannotBeLookedAtIsANote) {
+TEST_F(DeployCommand, RoomThatCannotBeReadIsANote) {
   server.Forbid("list", "podgroups");
   const CliResult deployed = Deploy(kAibrixConfig);
   EXPECT_EQ(deployed.code, kExitDone);
@@ -258,7 +258,7 @@ TEST(DeploySchema, IsPrinted) {
 }
 
 // What a rolled back deployment says.
-TEST_F(DeployCommand, AFailureSaysWhatItLeaves) {
+TEST_F(DeployCommand, AFailureReportsWhatItLeaves) {
   const CliResult undone = Deploy(kAibrixConfig, {"--atomic", "--timeout", "0s"});
   EXPECT_EQ(undone.code, kExitTimedOut);
   EXPECT_THAT(undone.err, HasSubstr("hint: everything is as it was before\n"));
@@ -268,7 +268,7 @@ TEST_F(DeployCommand, AFailureSaysWhatItLeaves) {
   EXPECT_EQ(result["notUndone"], Json::array());
 }
 
-TEST_F(DeployCommand, TellsWhatItDid) {
+TEST_F(DeployCommand, ReportsWhatItDid) {
   const CliResult first = Deploy(kAibrixConfig);
   EXPECT_EQ(first.out,
             "Service q-prefill-0 created\nService q-decode-0-0 created\n"
@@ -352,7 +352,7 @@ TEST(DeployFunction, WithoutArgumentsMindgateIsAFunction) {
 
 // --- delete --------------------------------------------------------------------------------------
 
-TEST_F(DeployCommand, DeleteAsksOrIsToldYes) {
+TEST_F(DeployCommand, DeleteAsksOrTakesYes) {
   Deploy(kAibrixConfig);
   const std::vector<std::string> command = {"delete", "q", "-n", "llm", "-s", server.url()};
   const auto with = [&command](std::vector<std::string> more) {
@@ -421,7 +421,7 @@ TEST_F(DeployCommand, OldFlags) {
 }
 
 // What Argo CD applies is ours, and it is said that it comes back.
-TEST_F(DeployCommand, DeleteTellsWhoseObjectsItDeletes) {
+TEST_F(DeployCommand, DeleteReportsWhoseObjectsItDeletes) {
   const auto put = [this](const char* name, const char* application) {
     server.Put(kube::resources::kServices,
                {{"metadata",

@@ -46,11 +46,11 @@ struct DoctorTest : ::testing::Test {
 
 TEST_F(DoctorTest, FindsTheReleaseWhateverItIsCalled) {
   Install("gates", "prod-mindgate", "prod");
-  const std::string said = Run({}).out;
-  EXPECT_THAT(said, HasSubstr("MutatingWebhookConfiguration prod-mindgate has 1 webhooks"));
-  EXPECT_THAT(said, HasSubstr("ValidatingWebhookConfiguration prod-mindgate has 1 webhooks"));
-  EXPECT_THAT(said, HasSubstr("there is no Lease gates/prod-mindgate-watcher"));
-  EXPECT_THAT(said, Not(HasSubstr("pass --name")));
+  const std::string printed = Run({}).out;
+  EXPECT_THAT(printed, HasSubstr("MutatingWebhookConfiguration prod-mindgate has 1 webhooks"));
+  EXPECT_THAT(printed, HasSubstr("ValidatingWebhookConfiguration prod-mindgate has 1 webhooks"));
+  EXPECT_THAT(printed, HasSubstr("there is no Lease gates/prod-mindgate-watcher"));
+  EXPECT_THAT(printed, Not(HasSubstr("pass --name")));
 }
 
 TEST_F(DoctorTest, OfSeveralReleasesOneMustBeChosen) {

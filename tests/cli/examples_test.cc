@@ -38,7 +38,7 @@ std::vector<std::string> ExampleNames() {
 // What mindgate does not find fault with, and adds nothing to.
 bool IsComplete(const std::string& name) { return !name.starts_with("chat"); }
 
-TEST(Examples, AreWhatTheySay) {
+TEST(Examples, AreWhatTheyDescribe) {
   const Workspace workspace;
   const std::vector<std::string> names = ExampleNames();
   EXPECT_THAT(names,

@@ -94,7 +94,7 @@ ShippedCodes CodesOfFiles() {
   return codes;
 }
 
-TEST(ExplainFault, SaysOfEveryCodeWhatTheFilesSay) {
+TEST(ExplainFault, ReportsOfEveryCodeWhatTheFilesState) {
   const ShippedCodes want = CodesOfFiles();
   EXPECT_EQ(want.size(), 802u + 30u + 59u + 30u);
   std::vector<std::string> line = {"explain", "-o", "json"};
@@ -124,7 +124,7 @@ TEST(ExplainFault, SaysOfEveryCodeWhatTheFilesSay) {
 }
 
 // What each level does, for every value of both labels.
-TEST(ExplainFault, SaysWhatEachLevelLeadsTo) {
+TEST(ExplainFault, ReportsWhatEachLevelLeadsTo) {
   const struct {
     const char* code;
     const char* level;
@@ -154,7 +154,7 @@ TEST(ExplainFault, SaysWhatEachLevelLeadsTo) {
   }
 }
 
-TEST(ExplainFault, SaysWhatMakesItWorse) {
+TEST(ExplainFault, ReportsWhatMakesItWorse) {
   const CliResult link = Cli({"explain", "--fault", "81078603"});
   EXPECT_EQ(link.code, 0);
   EXPECT_THAT(link.out, HasSubstr("If it lasts 20s: PreSeparateNPU, until it has been gone for 1m. "

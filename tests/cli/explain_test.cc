@@ -57,7 +57,7 @@ TEST(Explain, BeginsWithWhatTheControllersWillMake) {
 }
 
 // Its pods are injected all the same, so that it is not simply ignored.
-TEST(Explain, SaysThatAnUnknownKindHoldsPodsWithNpus) {
+TEST(Explain, ReportsThatAnUnknownKindHoldsPodsWithNpus) {
   const Workspace workspace;
   workspace.Write("ray.yaml",
                   "apiVersion: ray.io/v1\nkind: RayCluster\nmetadata: {name: r}\nspec:\n"
@@ -164,7 +164,7 @@ TEST(Explain, ANameOfBothARuleAndAMutator) {
   EXPECT_EQ(Cli({"explain", "rule/scheduler-nam"}).code, 2);
 }
 
-TEST(Explain, EveryMutatorSaysWhatWhereAndWhenNot) {
+TEST(Explain, EveryMutatorReportsWhatWhereAndWhenNot) {
   for (const auto& mutator : mutators::Mutators()) {
     SCOPED_TRACE(mutator.name);
     const std::string text = Cli({"explain", "mutator/" + std::string(mutator.name)}).out;
@@ -212,7 +212,7 @@ TEST(Explain, ExceptionsAndWhatWasWithheldHaveReasons) {
               HasSubstr("mindgate.io/inject: disabled"));
 }
 
-TEST(Explain, IgnoredObjectsSayWhy) {
+TEST(Explain, IgnoredObjectsReportWhy) {
   const CliResult result =
       Cli({"explain", "-f", "-"}, "apiVersion: v1\nkind: Service\nmetadata: {name: s}\n");
   EXPECT_EQ(result.code, 0);
@@ -273,7 +273,7 @@ TEST(Explain, ListsEveryRuleAndMutator) {
   EXPECT_EQ(list["mutators"].size(), mutators::Mutators().size());
 }
 
-TEST(Explain, SaysWhoReadsAKey) {
+TEST(Explain, ReportsWhoReadsAKey) {
   EXPECT_EQ(Cli({"explain", "key/sp-block"}).out,
             "sp-block (annotation)\n\n"
             "  The chips of one logical super pod.\n"
@@ -325,7 +325,7 @@ TEST(RulePages, ShowWhatStandsInAngleBrackets) {
 }
 
 // The pages are generated: when this fails, run scripts/rule-pages and read the difference.
-TEST(RulePages, AreWhatTheRulesSay) {
+TEST(RulePages, AreWhatTheRulesState) {
   const Workspace workspace;
   ASSERT_EQ(Cli({"explain", "--markdown", "pages"}).code, 0);
   std::vector<std::string> pages;

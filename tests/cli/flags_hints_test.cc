@@ -11,7 +11,7 @@ using ::mindgate::testing::Cli;
 
 using Words = std::vector<std::string>;
 
-TEST(Hints, SayWhatToWriteInstead) {
+TEST(Hints, NameWhatToWriteInstead) {
   struct Case {
     Words words;
     std::string want;

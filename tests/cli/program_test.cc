@@ -80,7 +80,7 @@ TEST(Program, ADeniedObjectReachesNoPipe) {
   EXPECT_EQ(Shell(kBinary + " apply -f denied.yaml -o patch 2>/dev/null").out, "");
 }
 
-TEST(Program, AFullDiskIsAnErrorThatIsTold) {
+TEST(Program, AFullDiskIsAnErrorThatIsReported) {
   const Workspace workspace;
   for (const char* arguments : {"version", "explain", "config defaults"}) {
     const CliResult result = Shell("{ " + kBinary + " " + arguments + " >/dev/full; } 2>&1");

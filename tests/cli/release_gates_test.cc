@@ -60,7 +60,7 @@ TEST_F(ReleaseGates, OfOursAndOfNobodyElse) {
   EXPECT_EQ(Run({"-A", "--all", "--yes"}).out, "no pods have a gate of mindgate\n");
 }
 
-TEST_F(ReleaseGates, NothingIsOpenedUnlessSomethingSaysWhich) {
+TEST_F(ReleaseGates, NothingIsOpenedUnlessSomethingNamesWhich) {
   PutPod("p0", "Pending", {kOurs});
   struct Case {
     std::vector<std::string> arguments;

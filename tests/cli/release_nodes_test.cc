@@ -62,7 +62,7 @@ TEST_F(ReleaseNodes, OfOursAndOfNobodyElse) {
   EXPECT_EQ(Run({"--all", "--yes"}).out, "no nodes have a taint of mindgate\n");
 }
 
-TEST_F(ReleaseNodes, NothingIsRemovedUnlessSomethingSaysWhich) {
+TEST_F(ReleaseNodes, NothingIsRemovedUnlessSomethingNamesWhich) {
   PutNode("a1", Json::array({kOurTaint}));
   struct Case {
     std::vector<std::string> arguments;

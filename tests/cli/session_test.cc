@@ -175,7 +175,7 @@ TEST(Connection, AKubeconfigMayNameSomebodyToo) {
   EXPECT_EQ(server.Requests().at(0).headers.at("impersonate-user"), "dev");
 }
 
-TEST(Connection, WarningsOfTheServerAreSaidOnce) {
+TEST(Connection, WarningsOfTheServerAreReportedOnce) {
   FakeApiServer server;
   kube::testing::HttpResponse answer;
   answer.body = R"({"kind": "PodList", "apiVersion": "v1", "metadata": {}, "items": []})";

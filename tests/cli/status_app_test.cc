@@ -106,7 +106,7 @@ TEST_F(StatusApp, WhatIsQuietIsLeftOut) {
   EXPECT_THAT(Status("q", "llm").out, AllOf(Not(HasSubstr("mode:")), Not(HasSubstr("Faults"))));
 }
 
-TEST_F(StatusApp, WhatMayNotBeReadIsTold) {
+TEST_F(StatusApp, WhatMayNotBeReadIsReported) {
   Deploy(::mindgate::testing::kAibrixConfig);
   server.Forbid("list", "nodes");
   const CliResult result = Status("q", "llm", {"-o", "json"});

@@ -171,7 +171,7 @@ TEST_F(StatusFaults, KnowsTheClustersOwnFaultCodes) {
 }
 
 // By the labels of the PodGroup and all of its pods, also of those on healthy nodes.
-TEST_F(StatusFaults, SaysWhatHappensToJobs) {
+TEST_F(StatusFaults, ReportsWhatHappensToJobs) {
   PutReport("mindx-dl", "cluster-info-device-0", "mx-consumer-volcano",
             {{"cluster-info-device-0", kDevices}});
   for (const char* node : {"n6", "n7"}) PutNode(node, "True");
@@ -208,7 +208,7 @@ CODE       WHAT MAKES IT WORSE
 }
 
 // A job that the plugin is restarting waits for it, or for mindgate's takeover.
-TEST_F(StatusFaults, SaysWhoActsAndWhen) {
+TEST_F(StatusFaults, ReportsWhoActsAndWhen) {
   PutReport("mindx-dl", "cluster-info-device-0", "mx-consumer-volcano",
             {{"cluster-info-device-0", kDevices}});
   PutNode("n7", "True");
@@ -245,7 +245,7 @@ TEST_F(StatusFaults, SaysWhoActsAndWhen) {
 }
 
 // Of the watcher's Events those about faults.
-TEST_F(StatusFaults, SaysWhatTheWatcherDidOrWhyNot) {
+TEST_F(StatusFaults, ReportsWhatTheWatcherDidOrWhyNot) {
   PutEvent("a", "NotRestarted", "fault-retry-times is used up");
   PutEvent("b", "InstanceGranted", "of scaling");
   PutEvent("c", "JobRestarted", "of somebody else", "example.com/other");
@@ -262,7 +262,7 @@ TEST_F(StatusFaults, SaysWhatTheWatcherDidOrWhyNot) {
                                 {"why", "fault-retry-times is used up"}}));
 }
 
-TEST_F(StatusFaults, SaysThatEventsCannotBeRead) {
+TEST_F(StatusFaults, ReportsThatEventsCannotBeRead) {
   server.Forbid("list", "events");
   const auto reported = Run();
   EXPECT_EQ(reported.code, 0) << "the faults are known";
@@ -338,7 +338,7 @@ TEST(StatusFaultsWithoutVolcano, ShowsNoJobs) {
   EXPECT_EQ(reported.code, 0) << reported.err;
 }
 
-TEST_F(StatusFaults, SaysWhatItMayNotRead) {
+TEST_F(StatusFaults, ReportsWhatItMayNotRead) {
   server.Forbid("list", "nodes");
   const auto reported = Run();
   EXPECT_EQ(reported.code, 2);

@@ -96,7 +96,7 @@ struct StatusTest : ::testing::Test {
 
 const std::string kReasonOfGrant = "shape 2 of 2 wants 1 of g0, and none runs or starts";
 
-TEST_F(StatusTest, TheHeaderSaysWhetherAnybodyActs) {
+TEST_F(StatusTest, TheHeaderReportsWhetherAnybodyActs) {
   PutWaiting();
   const std::string head =
       "NAMESPACE   SERVICE   RULE   SHAPE       GROUP   WANTED   RUNNING   STARTING   WAITING   "
@@ -137,8 +137,8 @@ TEST_F(StatusTest, TheHeaderSaysWhetherAnybodyActs) {
 
 TEST_F(StatusTest, WithoutAnInstallation) {
   PutWaiting();
-  const std::string said = Run({"-A"}).out;
-  EXPECT_EQ(said.substr(0, said.find("\n\n")),
+  const std::string printed = Run({"-A"}).out;
+  EXPECT_EQ(printed.substr(0, printed.find("\n\n")),
             "mode:   off, so decisions are not carried out (no webhook configuration has the label "
             "app.kubernetes.io/name=mindgate: mindgate is not installed)\n"
             "leader: none, so decisions are not carried out: mindgate is not installed");
@@ -223,13 +223,13 @@ TEST_F(StatusTest, JsonForMachines) {
             "true enforce");
 }
 
-TEST_F(StatusTest, ARuleThatIsMissingIsSaid) {
+TEST_F(StatusTest, ARuleThatIsMissingIsReported) {
   Install("enforce");
   Lead(std::chrono::seconds(90));
   PutPod("p0", "g0", true, "Pending");
-  const std::string said = Run({"-A"}).out;
+  const std::string printed = Run({"-A"}).out;
   EXPECT_EQ(
-      said.substr(said.find("\n\n") + 2),
+      printed.substr(printed.find("\n\n") + 2),
       "NAMESPACE   SERVICE   RULE   SHAPE     GROUP   WANTED   RUNNING   STARTING   WAITING   "
       "WHY\n"
       "serving     chat      rule   no rule   g0      0        0         0          1         "

@@ -26,7 +26,7 @@ std::string Arguments(const FakeApiServer& server, const std::string& config) {
   return "watch --probe-listen 127.0.0.1:0 -s " + server.url() + " --config " + config;
 }
 
-TEST(Watch, AConfigurationThatWasNeverGoodIsSaidToBeNone) {
+TEST(Watch, AConfigurationThatWasNeverGoodIsReportedAsNone) {
   FakeApiServer server;
   TempFolder folder;
   Running watch(Arguments(server, folder / "mindgate.yaml"));
@@ -53,10 +53,11 @@ TEST(Watch, IsReadyOncePoliciesInConfigMapsAreKnown) {
                "policies: {configMaps: true}\nelasticScaling: {mode: \"off\"}\ngangRepair: off\n"
                "rescheduling: {mode: \"off\"}\n");
   Running watch(Arguments(server, folder / "mindgate.yaml") + " -n mindgate-system");
-  const std::string said = watch.ReadUntil("\"watching\"");
-  const size_t port = said.find("\"probe_port\":") + 13;
+  const std::string printed = watch.ReadUntil("\"watching\"");
+  const size_t port = printed.find("\"probe_port\":") + 13;
   const std::string probes =
-      "http://127.0.0.1:" + said.substr(port, said.find_first_not_of("0123456789", port) - port);
+      "http://127.0.0.1:" +
+      printed.substr(port, printed.find_first_not_of("0123456789", port) - port);
   const auto ready = [&](const std::string& query = "") {
     return Shell("curl --silent '" + probes + "/readyz" + query + "'").out;
   };
@@ -78,7 +79,7 @@ TEST(Watch, IsReadyOncePoliciesInConfigMapsAreKnown) {
   EXPECT_EQ(watch.ExitCode(), 0);
 }
 
-TEST(Watch, DecisionsSayWhetherTheyWereCarriedOut) {
+TEST(Watch, DecisionsReportWhetherTheyWereCarriedOut) {
   FakeApiServer server;
   TempFolder folder;
   folder.Write("mindgate.yaml", "elasticScaling: {mode: observe}\n");
@@ -99,16 +100,16 @@ TEST(Watch, DecisionsSayWhetherTheyWereCarriedOut) {
                  R"({"version": "1.0", "elastic_scaling_list": [{"group_list": [
                    {"group_name": "g0", "group_num": "1", "server_num_per_group": "1"}]}]})"}}}});
   Running watch(Arguments(server, folder / "mindgate.yaml"));
-  const std::string said = watch.ReadUntil("\"watching\"");
-  const size_t port = said.find("\"probe_port\":") + 13;
+  const std::string printed = watch.ReadUntil("\"watching\"");
+  const size_t port = printed.find("\"probe_port\":") + 13;
   const std::string url =
-      "http://127.0.0.1:" + said.substr(port, said.find_first_not_of("0123456789", port) - port) +
-      "/decisions";
+      "http://127.0.0.1:" +
+      printed.substr(port, printed.find_first_not_of("0123456789", port) - port) + "/decisions";
   Json decisions;
   ASSERT_TRUE(Eventually([&] {
     decisions = Json::parse(Shell("curl --silent '" + url + "'").out).at("decisions");
     return decisions.size() == 1;
-  })) << said;
+  })) << printed;
   decisions[0].erase("time");
   EXPECT_EQ(
       decisions,

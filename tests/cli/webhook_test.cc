@@ -56,21 +56,22 @@ struct RunningWebhook : ::mindgate::testing::Running {
                                      arguments) {}
 };
 
-TEST(Webhook, DevSaysWhatToTypeAndThatWorks) {
+TEST(Webhook, DevReportsWhatToTypeAndThatWorks) {
   RunningWebhook webhook("--dev");
-  const std::string said = webhook.ReadUntil("Press Ctrl-C to stop.");
-  const size_t begin = said.find("  curl --cacert");
-  ASSERT_NE(begin, std::string::npos) << said;
-  const std::string curl = said.substr(begin, said.find("\n\n", begin) - begin);
+  const std::string printed = webhook.ReadUntil("Press Ctrl-C to stop.");
+  const size_t begin = printed.find("  curl --cacert");
+  ASSERT_NE(begin, std::string::npos) << printed;
+  const std::string curl = printed.substr(begin, printed.find("\n\n", begin) - begin);
   const auto answer = json::Decode(Shell(curl + " --silent").out);
   ASSERT_TRUE(answer) << curl;
   EXPECT_EQ(answer->at("response").at("allowed"), true);
   EXPECT_TRUE(answer->at("response").contains("patch"));
-  EXPECT_THAT(said, HasSubstr("    caBundle: LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0t"));
+  EXPECT_THAT(printed, HasSubstr("    caBundle: LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0t"));
 
-  EXPECT_THAT(said, HasSubstr("/readyz?verbose'     and /livez")) << "a ? outside quotes is a glob";
-  const size_t probe = said.find("http://127.0.0.1:");
-  const std::string base = said.substr(probe, said.find('/', probe + 8) - probe);
+  EXPECT_THAT(printed, HasSubstr("/readyz?verbose'     and /livez"))
+      << "a ? outside quotes is a glob";
+  const size_t probe = printed.find("http://127.0.0.1:");
+  const std::string base = printed.substr(probe, printed.find('/', probe + 8) - probe);
   EXPECT_THAT(Shell("curl --silent " + base + "/readyz?verbose").out, HasSubstr("\nok\n"));
   EXPECT_THAT(Shell("curl --silent " + base + "/metrics").out,
               HasSubstr("mindgate_webhook_requests_total{kind=\"Pod\",operation=\"CREATE\","
@@ -78,9 +79,9 @@ TEST(Webhook, DevSaysWhatToTypeAndThatWorks) {
 
   webhook.Signal(SIGTERM);
   EXPECT_EQ(webhook.ExitCode(), 0);
-  const size_t folder = said.find("/ca.crt");
-  const size_t start = said.rfind(' ', folder) + 1;
-  EXPECT_FALSE(std::filesystem::exists(said.substr(start, folder - start)));
+  const size_t folder = printed.find("/ca.crt");
+  const size_t start = printed.rfind(' ', folder) + 1;
+  EXPECT_FALSE(std::filesystem::exists(printed.substr(start, folder - start)));
 }
 
 TEST(Webhook, TakesItsSettingsFromTheEnvironment) {
@@ -93,10 +94,10 @@ TEST(Webhook, TakesItsSettingsFromTheEnvironment) {
 // A second signal ends it at once; its key does not stay behind.
 TEST(Webhook, ASecondSignalLeavesNoKey) {
   RunningWebhook webhook("--dev --drain-delay 20");
-  const std::string said = webhook.ReadUntil("Press Ctrl-C to stop.");
-  const size_t folder = said.find("/ca.crt");
-  const size_t start = said.rfind(' ', folder) + 1;
-  const std::string path = said.substr(start, folder - start);
+  const std::string printed = webhook.ReadUntil("Press Ctrl-C to stop.");
+  const size_t folder = printed.find("/ca.crt");
+  const size_t start = printed.rfind(' ', folder) + 1;
+  const std::string path = printed.substr(start, folder - start);
   ASSERT_TRUE(std::filesystem::exists(path + "/tls.key"));
   webhook.Signal(SIGTERM);
   webhook.ReadUntil("drain");
@@ -107,7 +108,7 @@ TEST(Webhook, ASecondSignalLeavesNoKey) {
   EXPECT_FALSE(std::filesystem::exists(path));
 }
 
-TEST(Webhook, AConfigurationThatIsNotThereIsSaid) {
+TEST(Webhook, AConfigurationThatIsNotThereIsReported) {
   const ::mindgate::testing::TempFolder folder;
   RunningWebhook webhook("--dev --config " + folder / "nosuch");
   EXPECT_THAT(webhook.ReadUntil("nosuch"),
@@ -117,18 +118,18 @@ TEST(Webhook, AConfigurationThatIsNotThereIsSaid) {
 TEST(Webhook, WithoutCertificatesItWaitsForThem) {
   const ::mindgate::testing::TempFolder folder;
   RunningWebhook webhook("--drain-delay 0 --cert-dir " + folder.path());
-  const std::string said = webhook.ReadUntil("\"serving\"");
-  EXPECT_THAT(said, HasSubstr("tls.crt"));
+  const std::string printed = webhook.ReadUntil("\"serving\"");
+  EXPECT_THAT(printed, HasSubstr("tls.crt"));
   webhook.Signal(SIGINT);
   EXPECT_EQ(webhook.ExitCode(), 0);
 }
 
 TEST(Webhook, APortThatIsTakenIsNamed) {
   RunningWebhook first("--dev");
-  const std::string said = first.ReadUntil("Press Ctrl-C to stop.");
-  const size_t port = said.find("https://127.0.0.1:") + 18;
+  const std::string printed = first.ReadUntil("Press Ctrl-C to stop.");
+  const size_t port = printed.find("https://127.0.0.1:") + 18;
   const std::string taken =
-      "127.0.0.1:" + said.substr(port, said.find_first_not_of("0123456789", port) - port);
+      "127.0.0.1:" + printed.substr(port, printed.find_first_not_of("0123456789", port) - port);
   const auto second =
       Shell(::mindgate::testing::Program() + std::string(" webhook --dev --listen ") + taken +
             " --probe-listen 127.0.0.1:0 2>&1");

@@ -33,7 +33,7 @@ auto WhatIf(std::vector<std::string> arguments) {
 
 // --- outputs -------------------------------------------------------------------------------------
 
-TEST(WhatIf, TellsInTextJsonAndHtml) {
+TEST(WhatIf, AnswersInTextJsonAndHtml) {
   for (const char* format : {"text", "json", "html"}) {
     const auto reported =
         WhatIf({"--node", "npu-4", "--card", "npu-0/0", "--card", "npu-0/5", "-o", format});
@@ -164,7 +164,7 @@ TEST(WhatIf, EscapesWhatItShowsAsHtml) {
 
 // --- bad input -----------------------------------------------------------------------------------
 
-TEST(WhatIf, SaysAllThatIsWrongWithTheQuestion) {
+TEST(WhatIf, ReportsAllThatIsWrongWithTheQuestion) {
   const auto reported =
       WhatIf({"--node", "npu-9", "--card", "npu-0/8", "--fault", "80E1800@npu-0/1", "--fault",
               "80E18005@npu-0", "--drain", "pool=red", "--drain", "a in b"});
@@ -214,7 +214,7 @@ TEST(WhatIf, SupposesEachLossAlone) {
   }
 }
 
-TEST(WhatIf, SaysWhatIsWrongWithASnapshot) {
+TEST(WhatIf, ReportsWhatIsWrongWithASnapshot) {
   const Workspace folder;
   folder.Write("s.json", "{\"kind\": \"Snapshot\",\n \"version\": 7}");
   const auto old = Cli({"what-if", "--node", "a", "--snapshot", "s.json"});
@@ -258,7 +258,7 @@ struct WhatIfOnACluster : ::testing::Test {
   }
 };
 
-TEST_F(WhatIfOnACluster, SaysTheSameAsOfItsSnapshotAndWritesNothing) {
+TEST_F(WhatIfOnACluster, ReportsTheSameAsOfItsSnapshotAndWritesNothing) {
   const Workspace folder;
   const auto live = Cli({"what-if", "--node", "n0", "--server", server.url()});
   EXPECT_EQ(live.code, 0) << live.err;
@@ -276,7 +276,7 @@ TEST_F(WhatIfOnACluster, SaysTheSameAsOfItsSnapshotAndWritesNothing) {
   EXPECT_EQ(server.Count(), server.Count({.method = "GET"}));
 }
 
-TEST_F(WhatIfOnACluster, SaysWhatItMayNotRead) {
+TEST_F(WhatIfOnACluster, ReportsWhatItMayNotRead) {
   server.Forbid("list", "podgroups");
   for (const char* command : {"snapshot", "what-if"}) {
     std::vector<std::string> arguments = {command, "--server", server.url()};
@@ -289,7 +289,7 @@ TEST_F(WhatIfOnACluster, SaysWhatItMayNotRead) {
   }
 }
 
-TEST_F(WhatIfOnACluster, SaysThatAFileCannotBeWritten) {
+TEST_F(WhatIfOnACluster, ReportsThatAFileCannotBeWritten) {
   const auto reported = Cli({"snapshot", "-o", "/none/s.json", "--server", server.url()});
   EXPECT_EQ(reported.code, 1);
   EXPECT_TRUE(reported.err.starts_with("error: snapshot /none/s.json: ")) << reported.err;

@@ -159,7 +159,7 @@ TEST_F(WhyCommand, NamesWhatMayNotBeRead) {
   EXPECT_THAT(result.out, HasSubstr("\n- nodes, pods of all namespaces and fault reports: "));
 }
 
-TEST_F(WhyCommand, SaysWhatIsWrongWithItsArguments) {
+TEST_F(WhyCommand, ReportsWhatIsWrongWithItsArguments) {
   const CliResult kind = Why({"deploymnt/chat"});
   EXPECT_EQ(kind.code, kExitUnusable);
   EXPECT_EQ(kind.err,

@@ -71,7 +71,7 @@ TEST_F(ApplyTest, WhatControllersWroteIntoSeedsStays) {
 }
 
 // D35: a merge patch would leave the old runner beside leader and worker.
-TEST_F(ApplyTest, WhatTheConfigurationNoLongerSaysIsRemoved) {
+TEST_F(ApplyTest, WhatTheConfigurationNoLongerNamesIsRemoved) {
   Deploy(kOmeConfig);
   Deploy(With(kOmeConfig, "  decoder:\n", "  decoder:\n    pod_num: 2\n"));
   const Json spec = server.Find(resources::kInferenceServices, "llm", "chat")["spec"]["decoder"];

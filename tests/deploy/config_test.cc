@@ -34,7 +34,7 @@ struct ConfigCase {
 };
 
 // All that is wrong is told at once, each with its place and with what to write instead.
-TEST(ReadConfiguration, TellsWhatIsWrong) {
+TEST(ReadConfiguration, ReportsWhatIsWrong) {
   const std::vector<ConfigCase> cases = {
       {"empty file", ""},
       {"only comments", "# nothing\n"},

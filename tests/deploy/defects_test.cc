@@ -49,7 +49,7 @@ struct DefectRow {
   std::string reported;
 };
 
-TEST(Defects, WhatIsTold) {
+TEST(Defects, WhatIsReported) {
   const std::string decoder = "  decoder:\n    npu_num: 8\n    tp_size: 8\n";
   const std::vector<DefectRow> rows = {
       {"D5 and D8: an empty file is no Python error", "", "0: the file is empty"},

@@ -41,7 +41,7 @@ struct AppEventsTest : ClusterTest {
   }
 };
 
-TEST_F(AppEventsTest, WhatControllersMadeInBetweenIsToldOf) {
+TEST_F(AppEventsTest, WhatControllersMadeInBetweenIsReported) {
   server.Register({.resource = resources::kLeaderWorkerSets, .custom = true});
   server.Register({.resource = resources::kPodSets, .custom = true});
   Deploy(kOmeConfig);

@@ -108,9 +108,9 @@ Json ByTitleOf(const std::vector<Json>& objects) {
 std::string IssueLines(const json::Issues& issues, const char* word) {
   std::string text;
   for (const json::Issue& each : issues.items()) {
-    const bool says_so = each.message.starts_with("warning: ");
+    const bool is_warning = each.message.starts_with("warning: ");
     text += std::string("  ") + word + " line " + std::to_string(each.at.line) + ": " +
-            (says_so ? each.message.substr(each.message.find(' ') + 1) : each.message) + "\n";
+            (is_warning ? each.message.substr(each.message.find(' ') + 1) : each.message) + "\n";
   }
   return text;
 }

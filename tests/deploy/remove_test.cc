@@ -249,7 +249,7 @@ TEST_F(RemoveTest, OnlyWhatTheFrameworkNeedsMustBeReadable) {
   EXPECT_FALSE(plan());
 }
 
-TEST_F(RemoveTest, PriorityClassesThatMayNotBeListedAreTold) {
+TEST_F(RemoveTest, PriorityClassesThatMayNotBeListedAreReported) {
   Deploy(kMindieConfig);
   server.Forbid("list", "priorityclasses");
   const RemovalPlan plan = Value(PlanRemoval(client, "mindie", "motor", false, {}));
@@ -257,7 +257,7 @@ TEST_F(RemoveTest, PriorityClassesThatMayNotBeListedAreTold) {
   EXPECT_EQ(plan.unread[0].kind, "PriorityClass");
 }
 
-TEST_F(RemoveTest, AMissingRightIsToldAsSuch) {
+TEST_F(RemoveTest, AMissingRightIsReportedAsSuch) {
   Deploy(kAibrixConfig);
   server.Forbid("delete", "stormservices");
   const ApplyResult result = Delete("llm", "q");
@@ -281,7 +281,7 @@ TEST_F(RemoveTest, ADryRunDeletesNothing) {
 }
 
 // As deploying does: an API server that restarts, or a webhook that is updated, is back soon.
-TEST_F(RemoveTest, CallsThatAreNotAnsweredAreMadeAgain) {
+TEST_F(RemoveTest, CallsThatAreNotAnsweredAreRetried) {
   using kube::testing::StatusAnswer;
   for (const auto& answer :
        {StatusAnswer(503, "ServiceUnavailable", "the server is starting"),

@@ -159,7 +159,7 @@ TEST(Check, AFolderOfTheHostIsWhereItWasWritten) {
 }
 
 // A label of the user replaces the default, once, and is told.
-TEST(Check, SettingsThatReplaceDefaultsAreTold) {
+TEST(Check, SettingsThatReplaceDefaultsAreReported) {
   EXPECT_EQ(
       FindingsOf(With(kMindieConfig, "    instances: 2\n    pod_num: 2\n",
                       "    instances: 2\n    labels: {fault-scheduling: grace}\n")),
@@ -170,7 +170,7 @@ TEST(Check, SettingsThatReplaceDefaultsAreTold) {
 }
 
 // What a rule denies is told at the place in the configuration.
-TEST(Check, WhatIsDeniedIsToldWhereItWasWritten) {
+TEST(Check, WhatIsDeniedIsReportedWhereItWasWritten) {
   EXPECT_EQ(
       FindingsOf(With(kOmeConfig, "    image: r/s:1\n    npu_num: 8",
                       "    labels: {fault-scheduling: Force}\n    npu_num: 8")),

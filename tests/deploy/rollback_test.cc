@@ -307,7 +307,7 @@ TEST_F(CrossedTest, WhatPeopleChangedStays) {
   EXPECT_THAT(steps, Contains("StormService q not undone: changed meanwhile by kubectl-edit"));
 }
 
-TEST_F(CrossedTest, WhatSomebodyMadeAgainStays) {
+TEST_F(CrossedTest, WhatSomebodyRecreatedStays) {
   Deploy(first);
   const ApplyResult result = DeployWhile(second, [this] {
     Json storm = server.Find(resources::kStormServices, "llm", "q");

@@ -184,7 +184,7 @@ TEST_F(DoctorFixture, WhatMayNotBeReadIsSkippedAndNotGood) {
   EXPECT_EQ(Findings(Status::kFailed), std::vector<std::string>());
 }
 
-TEST_F(DoctorFixture, AnApiServerThatIsAwayIsAllThatIsSaid) {
+TEST_F(DoctorFixture, AnApiServerThatIsAwayIsAllThatIsReported) {
   server.Stop();
   const Report report = Diagnose(client, {}, clock.WallNow());
   ASSERT_EQ(report.findings().size(), 1);
@@ -377,7 +377,7 @@ TEST_F(Permissions, OfTheAuditAreAskedForWithItsMode) {
             "are no reports of what it found, only metrics");
 }
 
-TEST_F(Permissions, ThatAreThereAreSaidOnce) {
+TEST_F(Permissions, ThatAreThereAreReportedOnce) {
   AnswerReviews(true);
   PutWatcher(
       "elasticScaling: {mode: enforce}\nrescheduling: {mode: enforce, isolateNodes: true}\n");
@@ -715,7 +715,7 @@ TEST_F(Gates, AreOpenedByAWatcherThatEnforces) {
                                      "mindgate.io/elastic-scaling; `mindgate status` shows why"});
 }
 
-TEST_F(Gates, AreOpenedByNobodyElse) {
+TEST_F(Gates, AreOpenedByNoOtherComponent) {
   PutService(5);
   const std::vector<std::string> nobody = {
       "gates: 5 pods (serving/p0, serving/p1, serving/p2 and 2 more) wait behind the gate "
@@ -746,7 +746,7 @@ struct Taints : Permissions {
 
 constexpr const char* kIsolates = "rescheduling: {mode: takeover, isolateNodes: true}\n";
 
-TEST_F(Taints, ThatAreNotOursAreNotLookedAt) {
+TEST_F(Taints, ThatAreNotOursAreIgnored) {
   PutNode("n1", "maintenance");
   PutNode("n2", "mindgate.io/faulty", "NoExecute");
   EXPECT_EQ(
@@ -762,7 +762,7 @@ TEST_F(Taints, AreRemovedByAWatcherThatIsolates) {
                                      "the watcher removes it from those that are healthy again"});
 }
 
-TEST_F(Taints, AreRemovedByNobodyElse) {
+TEST_F(Taints, AreRemovedByNoOtherComponent) {
   for (const char* name : {"n1", "n2", "n3", "n4"}) PutNode(name, "mindgate.io/faulty");
   const std::vector<std::string> nobody = {
       "taints: 4 nodes (n1, n2, n3 and 1 more) have the taint mindgate.io/faulty:NoSchedule, and "

@@ -95,29 +95,29 @@ TEST(FaultCodes, NothingIsWrongWithWhatMindClusterShips) {
     EXPECT_TRUE(ReadCodeLevels(files.public_faults, CodeSource::kPublic, problems));
     EXPECT_TRUE(ReadCustomization(files.customization, problems));
     EXPECT_TRUE(ReadRelations(files.relations, files.waits, problems));
-    std::vector<std::string> said;
-    problems.AppendTo(said, "");
-    EXPECT_EQ(said, std::vector<std::string>()) << files.release;
+    std::vector<std::string> described;
+    problems.AppendTo(described, "");
+    EXPECT_EQ(described, std::vector<std::string>()) << files.release;
   }
 }
 
-TEST(FaultCodes, SayWhatMakesThemWorse) {
-  const auto said = [](const char* code) {
+TEST(FaultCodes, ReportWhatMakesThemWorse) {
+  const auto described = [](const char* code) {
     return Join(EscalationsOf(*FaultTable::Shipped().Find(code)), "\n");
   };
-  EXPECT_EQ(said("80E18005"),
+  EXPECT_EQ(described("80E18005"),
             "3 times in 24h: ManuallySeparateNPU, until a person releases the chip");
-  EXPECT_EQ(said("8C1F8609"),
+  EXPECT_EQ(described("8C1F8609"),
             "81078603 and 8C1F8609 in one job within 5m: ClusterD sets the label fault-type: "
             "SubHealth on the job's pods on nodes with 81078603");
-  const std::string link = said("81078603");
+  const std::string link = described("81078603");
   EXPECT_TRUE(
       link.starts_with("if it lasts 20s: PreSeparateNPU, until it has been gone for 1m\n"
                        "5 times in 24h: ManuallySeparateNPU, until it has been gone for "
                        "48h\n81078603 and 8C1F8609 in one job"))
       << link;
   EXPECT_EQ(FaultTable::Shipped().Find("81078603")->relations.size(), 4u);
-  EXPECT_EQ(said("80E18402"), "");
+  EXPECT_EQ(described("80E18402"), "");
   EXPECT_EQ(FaultLevelName(LevelIfItStays(*FaultTable::Shipped().Find("81078603"))),
             "PreSeparateNPU");
   EXPECT_EQ(FaultLevelName(LevelIfItStays(*FaultTable::Shipped().Find("80E18005"))), "RestartNPU");
@@ -190,7 +190,7 @@ TEST(FaultCodesOfACluster, AreTheShippedOnesWhereAKeyIsMissing) {
 
 // A text that Go would refuse counts as none; an entry that the device plugin would leave out is
 // left out.
-TEST(FaultCodesOfACluster, SayWhatIsWrongWithThem) {
+TEST(FaultCodesOfACluster, ReportWhatIsWrongWithThem) {
   const std::string where = "ConfigMap kube-system/mindx-dl-fault-config: ";
   const std::string instead =
       "the device plugin uses the file that it ships instead, and so does mindgate";

@@ -108,7 +108,7 @@ struct Following {
   std::jthread thread;
 };
 
-TEST(FaultFeed, ClusterDCountsWhileItSpeaks) {
+TEST(FaultFeed, ClusterDCountsWhileItReports) {
   Reporting reporting;
   reporting.PutPart("cluster-info-device-0", {{"n0", {"Ascend910-3", 0}}, {"n1", {"", 0}}});
   reporting.PutNode("n1", "Ascend910-5", 1);
@@ -167,7 +167,7 @@ TEST(FaultFeed, TheNodesCountWithoutClusterD) {
 }
 
 // Parts without content are what is left of a ClusterD that needed more of them, or that is gone.
-TEST(FaultFeed, EmptyPartsAreNotClusterDSpeaking) {
+TEST(FaultFeed, EmptyPartsAreNoReportsOfClusterD) {
   Reporting reporting;
   reporting.PutEmptyPart("cluster-info-device-0");
   reporting.PutEmptyPart("cluster-info-node-cm");

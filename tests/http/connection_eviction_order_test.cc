@@ -79,7 +79,7 @@ TEST_F(Orders, ARequestUnderWayIsSpared) {
   EXPECT_EQ(All(), std::vector<uint64_t>{2});
 }
 
-TEST_F(Orders, TheOldestInEachStanding) {
+TEST_F(Orders, TheOldestInEachStage) {
   Add(1, 1, Stage::kIdle);
   clock.Advance(1s);
   Add(2, 1, Stage::kIdle);

@@ -71,7 +71,7 @@ TEST(Decode, KeepsValuesAndTheirKinds) {
   }
 }
 
-TEST(Decode, SaysWhatIsWrongAndWhere) {
+TEST(Decode, ReportsWhatIsWrongAndWhere) {
   struct Case {
     std::string text;
     std::string want;
@@ -224,7 +224,7 @@ TEST(Decode, HoldsToTheLimitOfDepth) {
 }
 
 // The first fault is told, and a key that came twice is one although its object ends later.
-TEST(Decode, TellsTheFirstOfManyFaults) {
+TEST(Decode, ReportsTheFirstOfManyFaults) {
   const std::pair<const char*, const char*> cases[] = {
       {R"({"a":1,"b":2,"a":3,"b":4})",
        R"(1:14: key "a" is written twice (remove one; the first is on line 1))"},

@@ -22,7 +22,7 @@ TEST(Render, ShowsTheLineAndACaret) {
       "hint: write 3\n");
 }
 
-TEST(Render, SaysWhatIsKnown) {
+TEST(Render, ReportsWhatIsKnown) {
   EXPECT_EQ(Render(At(0, 0), "a.yaml", "text\n"), "a.yaml: it is wrong\n");
   EXPECT_EQ(Render(At(1, 0), "a.yaml", "text\n"), "a.yaml:1: it is wrong\ntext\n^\n");
   EXPECT_EQ(Render(At(9, 9), "a.yaml", "text\n"), "a.yaml:9:9: it is wrong\n");

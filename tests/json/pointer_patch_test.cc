@@ -79,7 +79,7 @@ TEST(ApplyPatch, DoesOurOperations) {
   for (const Case& c : cases) EXPECT_EQ(Patched(c.text, c.operations), c.want) << c.text;
 }
 
-TEST(ApplyPatch, SaysWhatIsWrong) {
+TEST(ApplyPatch, ReportsWhatIsWrong) {
   struct Case {
     std::string_view text;
     Written operation;

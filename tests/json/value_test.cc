@@ -33,7 +33,7 @@ TEST(Value, FindTreatsNullAsAbsent) {
   EXPECT_EQ(FindString(Find(object.root(), "a"), "b"), std::nullopt);
 }
 
-TEST(Value, GivesWhatItsTypeSays) {
+TEST(Value, GivesWhatItsTypeHolds) {
   struct Case {
     std::string_view text;
     std::optional<std::string_view> string;

@@ -361,7 +361,7 @@ TEST(DecodeYaml, ExpandsAliasesAndMerges) {
   }
 }
 
-TEST(DecodeYaml, SaysWhatIsWrongAndWhere) {
+TEST(DecodeYaml, ReportsWhatIsWrongAndWhere) {
   struct Case {
     std::string text;
     std::string want;

@@ -112,7 +112,7 @@ TEST_P(ApiServerSuite, RefusalsAreWholeStatuses) {
   EXPECT_EQ(Get(resources::kConfigMaps, "a"), made);
 }
 
-TEST_P(ApiServerSuite, StrangersAreToldInWholeStatuses) {
+TEST_P(ApiServerSuite, StrangersAreRefusedInWholeStatuses) {
   const std::string absent = PathOf(resources::kDeployments, "default", "absent");
   struct StrangerCase {
     std::string token;

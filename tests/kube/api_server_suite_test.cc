@@ -33,7 +33,7 @@ ListOptions AtVersion(const std::string& version, ListOptions::Match match) {
   return options;
 }
 
-TEST_P(ApiServerSuite, TellsItsVersionAndResources) {
+TEST_P(ApiServerSuite, ReportsItsVersionAndResources) {
   EXPECT_EQ(Value(client().GetPath("/version")).at("major"), "1");
   const Json core = Value(client().GetPath("/api/v1"));
   EXPECT_EQ(core.at("kind"), "APIResourceList");

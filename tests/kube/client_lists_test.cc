@@ -121,7 +121,7 @@ TEST_F(ListsTest, AnObjectThatIsTooLargeIsNamedAndLeftOut) {
   EXPECT_THAT(Limits(), ElementsAre("2", "4", "2", "1", "1 metadata", "2"));
 }
 
-TEST_F(ListsTest, WhoLeavesNothingOutIsToldWhatIsTooLarge) {
+TEST_F(ListsTest, WithoutLeavingOutWhatIsTooLargeIsReported) {
   for (const char* name : {"a", "c"}) Put(name, 10);
   Put("b", 300 * kKb);
   const Fault fault = FaultIn(client.ListObjects(resources::kConfigMaps, ""));
@@ -175,7 +175,7 @@ TEST(Lists, AServerWithoutPagesIsAFault) {
   EXPECT_THAT(limits, ElementsAre(options.page_bytes, options.object_bytes, options.object_bytes));
 }
 
-TEST(Lists, AFaultOfTheMetadataIsTold) {
+TEST(Lists, AFaultOfTheMetadataIsReported) {
   FakeTransport transport([](const HttpCall& call, const std::stop_token&) -> Answer<HttpAnswer> {
     if (call.accept != "application/json") return Status(410, "Expired");
     return Failed(Reason::kTooLarge, "the answer is larger than the limit");

@@ -21,7 +21,7 @@ TEST(ServerUrl, IsKeptWithoutItsLastSlash) {
   }
 }
 
-TEST(ServerUrl, FaultsSayWhatToWrite) {
+TEST(ServerUrl, FaultsNameWhatToWrite) {
   for (const char* text : {"10.0.0.1:6443", "ftp://a", "localhost:8080", "", "https:/a"}) {
     EXPECT_EQ(ReadServerUrl(text).text, "");
     EXPECT_EQ(ReadServerUrl(text).fault,

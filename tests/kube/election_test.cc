@@ -212,13 +212,13 @@ TEST_F(ElectionFixture, WhoFindsAnotherInItsPlaceLeadsNoMoreAtOnce) {
   EXPECT_EQ(server.holder(), "other") << "and gives up nothing that is not its own";
 }
 
-TEST_F(ElectionFixture, ADeletedLeaseIsMadeAnew) {
+TEST_F(ElectionFixture, ADeletedLeaseIsRecreated) {
   steps.push_back([this] { server.Delete(); });
   EXPECT_EQ(Run(), (Story{"GET 404", "POST 201", "leads", "PUT 404", "GET 404", "POST 201",
                           "leads no more", "PUT 200"}));
 }
 
-TEST_F(ElectionFixture, ALeaseThatCannotBeMadeAnewIsMadeByTheNextLook) {
+TEST_F(ElectionFixture, ALeaseThatCannotBeRecreatedIsCreatedByTheNextTry) {
   steps.push_back([this] {
     server.Delete();
     disturb = [](const HttpCall& call) -> std::optional<Fault> {

@@ -207,7 +207,7 @@ TEST_F(EventsFixture, TheEndBringsSeriesUpToDate) {
   EXPECT_EQ(Calls(), (Texts{"POST pod-a", "PATCH pod-a 3"}));
 }
 
-TEST_F(EventsFixture, AnEventThatIsGoneIsMadeAnewWithItsCount) {
+TEST_F(EventsFixture, AnEventThatIsGoneIsRecreatedWithItsCount) {
   answer = [](size_t n, const std::stop_token&) -> Answer<HttpAnswer> {
     return n == 1 ? Status(404, "NotFound") : Ok("{}");
   };

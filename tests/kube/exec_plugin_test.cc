@@ -198,7 +198,7 @@ TEST_F(ExecFixture, GivesCertificates) {
   EXPECT_EQ(Show(Source()->Get()), "token=t certificate=<certificate> key=<key>");
 }
 
-TEST_F(ExecFixture, SaysHowItFailed) {
+TEST_F(ExecFixture, ReportsHowItFailed) {
   EXPECT_EQ(FaultOf("echo 'no session: run login' >&2; exit 255"),
             Blamed("exit code 255: no session: run login"));
   EXPECT_EQ(FaultOf("printf 'one\\ntwo \\033[31mred\\r\\n\\377\\n' >&2; exit 1"),

@@ -206,7 +206,7 @@ TEST(Informer, WhatLeavesTheSelectorIsGone) {
 }
 
 // What happened between an expired watch and the new list is found by comparison.
-TEST(Informer, AnotherListTellsWhatWasMissed) {
+TEST(Informer, AnotherListReportsWhatWasMissed) {
   FakeApiServer fake;
   for (const char* name : {"changed", "gone", "same"}) {
     fake.Put(resources::kPods, AnnotatedPod(name, "Pending"));

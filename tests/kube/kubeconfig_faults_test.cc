@@ -272,7 +272,7 @@ TEST_F(FaultsFixture, AreListedTogetherUpToTwenty) {
   EXPECT_EQ(Faults(text), want + "and 5 more");
 }
 
-TEST_F(FaultsFixture, OnlyWhatIsChosenIsLookedAt) {
+TEST_F(FaultsFixture, OnlyWhatIsChosenIsChecked) {
   EXPECT_EQ(Faults("clusters:\n- {name: c, cluster: {server: 'https://a'}}\n- {name: d, cluster: "
                    "{server: 5}}\nusers: [{name: u, user: {as: root}}]\n"
                    "contexts: [{name: x, context: {cluster: c}}, {name: z, context: {cluster: "

@@ -340,7 +340,7 @@ TEST(Reflector, NoFaultMakesAStorm) {
   }
 }
 
-TEST(Reflector, AFaultIsToldAndOvercome) {
+TEST(Reflector, AFaultIsReportedAndOvercome) {
   FakeApiServer fake;
   fake.Put(resources::kPods, Pod("a"));
   fake.AnswerNext(1, {}, StatusAnswer(503, "ServiceUnavailable", "down"));

@@ -70,7 +70,7 @@ TEST(ParseLabelSelector, AsKubectlReadsIt) {
   }
 }
 
-TEST(ParseLabelSelector, SaysWhatIsWrong) {
+TEST(ParseLabelSelector, ReportsWhatIsWrong) {
   const struct {
     const char* text;
     const char* message;

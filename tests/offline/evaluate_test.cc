@@ -135,7 +135,7 @@ TEST_F(PolicyConfigMapsOnACluster, AreThoseWithTheLabelInOneNamespace) {
   EXPECT_EQ(TextsIn(*set), (Texts{{"ConfigMap mindgate-system/on, key a.yaml", "text of on"}}));
 }
 
-TEST_F(PolicyConfigMapsOnACluster, WhoMayNotListThemIsToldWhatIsMissing) {
+TEST_F(PolicyConfigMapsOnACluster, AMissingRightToListThemIsReported) {
   server.Forbid("list", "configmaps");
   const auto set = ListPolicyConfigMaps(client, "mindgate-system");
   ASSERT_FALSE(set.has_value());

@@ -13,7 +13,7 @@ using policies::LookUp;
 using policies::Reference;
 
 // A Queue q in a cluster of which everything is known, only some objects, or nothing.
-TEST(LookUp, TellsAbsentFromUnknown) {
+TEST(LookUp, DistinguishesAbsentFromUnknown) {
   const std::vector<std::string> queue = {
       "{apiVersion: scheduling.volcano.sh/v1beta1, kind: Queue, metadata: {name: q}}"};
   const FakeObjects all(queue, true);

@@ -14,7 +14,7 @@ namespace {
 
 using json::Json;
 
-TEST(ControllerOf, IsTheOwnerThatSaysSo) {
+TEST(ControllerOf, IsTheOwnerThatClaimsIt) {
   const Json a = {{"name", "a"}};
   const Json b = {{"name", "b"}, {"controller", true}};
   const Json c = {{"name", "c"}, {"controller", true}};

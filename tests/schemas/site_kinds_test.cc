@@ -62,7 +62,7 @@ TEST(SiteKinds, ARowHasWhatABuiltInOneHas) {
   EXPECT_EQ(inference.unread_metadata.front(), "") << "the pods get it";
 }
 
-TEST(SiteKinds, MakeWhatTheirRowSays) {
+TEST(SiteKinds, MakeWhatTheirRowStates) {
   std::vector<SiteKind> kinds = ShippedKindsNamed("ray");
   for (SiteKind& kind : ShippedKindsNamed("jobset")) kinds.push_back(std::move(kind));
   const SiteKinds site(std::move(kinds));

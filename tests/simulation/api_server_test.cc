@@ -105,27 +105,28 @@ TEST_F(SimulatedApiServer, MarksForcesAndKeepsAsTheFakeOneDoes) {
     watcher::LeaderClient leader(client, watcher::Term(Time{}, [] { return true; }, {}));
     const auto& pods = kube::resources::kPods;
     const auto& config_maps = kube::resources::kConfigMaps;
-    const auto say = [&](const std::string& said) { answers[one.name].push_back(said); };
+    const auto record = [&](const std::string& answer) { answers[one.name].push_back(answer); };
     const auto mark = [&](const char* name, const std::string& uid) {
       const Json patch = {{"metadata", {{"uid", uid}, {"annotations", {{"status", "bad"}}}}}};
-      say(Word(leader.MergePatch(pods, "default", name, patch)));
+      record(Word(leader.MergePatch(pods, "default", name, patch)));
     };
     mark("none", kOtherUid);
     mark("marked", TextOf(one.find({"default", "marked"}), "uid"));
-    say(one.find({"default", "marked"}).at("metadata").at("annotations").dump());
+    record(one.find({"default", "marked"}).at("metadata").at("annotations").dump());
     kube::DeleteOptions by_force;
     by_force.grace_seconds = 0;
-    say(Word(client.Delete(pods, "default", "forced", by_force)));
-    say(one.find({"default", "forced"}).is_null() ? "gone" : "there");
-    say(Word(leader.Get(config_maps, "kept", "state")));
+    record(Word(client.Delete(pods, "default", "forced", by_force)));
+    record(one.find({"default", "forced"}).is_null() ? "gone" : "there");
+    record(Word(leader.Get(config_maps, "kept", "state")));
     for (const char* text : {"once", "twice"}) {
       const Json object = {{"apiVersion", "v1"},
                            {"kind", "ConfigMap"},
                            {"metadata", {{"namespace", "kept"}, {"name", "state"}}},
                            {"data", {{"text", text}}}};
-      say(Word(leader.Apply(config_maps, "kept", "state", object, true, {.field_manager = "m"})));
+      record(
+          Word(leader.Apply(config_maps, "kept", "state", object, true, {.field_manager = "m"})));
       const auto kept = leader.Get(config_maps, "kept", "state");
-      say(kept ? kept->at("data").dump() : Word(kept));
+      record(kept ? kept->at("data").dump() : Word(kept));
     }
   }
   EXPECT_EQ(answers["simulated"], answers["fake"]);
@@ -148,47 +149,47 @@ TEST_F(SimulatedApiServer, AnswersWhatTheFakeOneAnswers) {
     const auto version = [&](const char* name) {
       return TextOf(one.find({"default", name}), "resourceVersion");
     };
-    const auto say = [&](const std::string& said) { answers[one.name].push_back(said); };
+    const auto record = [&](const std::string& answer) { answers[one.name].push_back(answer); };
     const auto remove_gate = [&](const char* name, const std::string& of, size_t place) {
-      say(Word(leader.Patch(pods, "default", name,
-                            watcher::scaling::GateRemoval({"default", name, of, place}))));
+      record(Word(leader.Patch(pods, "default", name,
+                               watcher::scaling::GateRemoval({"default", name, of, place}))));
     };
     const auto remove = [&](const char* name, const std::string& of, const std::string& at) {
       kube::DeleteOptions options;
       options.preconditions = {.uid = of, .resource_version = at};
       const auto answer = client.Delete(pods, "default", name, options);
-      say(Word(answer));
+      record(Word(answer));
     };
-    say(Word(leader.Get(pods, "default", "none")));
-    say(Word(leader.Get(pods, "default", "a b")));
+    record(Word(leader.Get(pods, "default", "none")));
+    record(Word(leader.Get(pods, "default", "a b")));
     remove_gate("none", kOtherUid, 0);
     remove_gate("gated", kOtherUid, 1);
     remove_gate("gated", uid("gated"), 0);
     remove_gate("gated", uid("gated"), 7);
     remove_gate("gated", uid("gated"), 1);
-    say(one.find({"default", "gated"}).at("spec").at("schedulingGates").dump());
+    record(one.find({"default", "gated"}).at("spec").at("schedulingGates").dump());
     remove_gate("gated", uid("gated"), 1);
     kube::DeleteOptions other;
     other.preconditions.uid = kOtherUid;
-    say(Word(leader.MayEvict("default", "none", {})));
-    say(Word(leader.MayEvict("default", "placed", other)));
-    say(Word(leader.MayEvict("default", "placed", {})));
+    record(Word(leader.MayEvict("default", "none", {})));
+    record(Word(leader.MayEvict("default", "placed", other)));
+    record(Word(leader.MayEvict("default", "placed", {})));
     remove("none", "", "");
     remove("gated", kOtherUid, "");
     remove("gated", uid("gated"), "1234567");
     remove("gated", uid("gated"), version("gated"));
-    say(one.find({"default", "gated"}).dump());
+    record(one.find({"default", "gated"}).dump());
     remove("placed", uid("placed"), "");
     Json going = one.find({"default", "placed"});
-    say(TextOf(going, "deletionTimestamp"));
-    say(going.at("metadata").at("deletionGracePeriodSeconds").dump());
+    record(TextOf(going, "deletionTimestamp"));
+    record(going.at("metadata").at("deletionGracePeriodSeconds").dump());
     const std::string before = version("placed");
     remove("placed", uid("placed"), "");
-    say(version("placed") == before ? "as before" : "changed");
-    say(Word(leader.Get({"apps", "v1", "deployments", "Deployment", true}, "default", "none")) ==
-                "done"
-            ? "found"
-            : "refused");
+    record(version("placed") == before ? "as before" : "changed");
+    record(Word(leader.Get({"apps", "v1", "deployments", "Deployment", true}, "default", "none")) ==
+                   "done"
+               ? "found"
+               : "refused");
   }
   EXPECT_EQ(answers["simulated"], answers["fake"]);
   EXPECT_THAT(
@@ -221,7 +222,7 @@ TEST_F(SimulatedApiServer, ABudgetMayForbidAnEvictionOfWhatRuns) {
   EXPECT_FALSE(server.Find({"default", "waits"}));
 }
 
-TEST_F(SimulatedApiServer, CallsFailWhenTold) {
+TEST_F(SimulatedApiServer, CallsFailWhenAsked) {
   ASSERT_TRUE(server.Create(PodOnNode("p")));
   std::vector<std::string> asked;
   server.Fail([&](const kube::HttpCall& call) -> std::optional<kube::Answer<kube::HttpAnswer>> {
@@ -242,7 +243,7 @@ TEST_F(SimulatedApiServer, CallsFailWhenTold) {
   EXPECT_THAT(changes, ElementsAre("added p 1"));
 }
 
-TEST_F(SimulatedApiServer, TellsOfEachChangeInItsOrder) {
+TEST_F(SimulatedApiServer, ReportsEachChangeInItsOrder) {
   EXPECT_TRUE(server.Create(PodOnNode("p")));
   EXPECT_FALSE(server.Create(PodOnNode("p"))) << "the name is taken";
   const std::string uid = TextOf(*server.Find({"default", "p"}), "uid");

@@ -44,7 +44,7 @@ Scenario ScenarioOf(const std::string& text) {
   return reading.scenarios.empty() ? Scenario() : std::move(reading.scenarios.front());
 }
 
-TEST(ReschedulingScenarios, EachGoesAsItSays) {
+TEST(ReschedulingScenarios, EachMeetsItsExpectations) {
   const std::vector<std::string> names = NamesOfScenarios();
   for (const std::string& name : names) {
     SCOPED_TRACE(name);

@@ -440,7 +440,7 @@ std::string Two(const std::string& rest) {
   return "nodes: [{prefix: npu-, count: 2, npus: 8}]\n" + std::string(kRules) + rest;
 }
 
-TEST(Play, TellsTheWholeStory) {
+TEST(Play, ReportsTheWholeStory) {
   const std::string refused =
       "the rule in ConfigMap rule cannot be used: line 1, column 2: not valid JSON: expected a key "
       "in double quotes, found the end of the text, so the operator refuses the whole rule";

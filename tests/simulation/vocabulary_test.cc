@@ -24,7 +24,7 @@ Scenario OnlyScenario(const std::string& text) {
   return reading.scenarios.empty() ? Scenario() : reading.scenarios.front();
 }
 
-TEST(Vocabulary, IsPlayedAsItSays) {
+TEST(Vocabulary, IsPlayedAsDescribed) {
   const std::string folder = "tests/simulation/scenarios";
   size_t files = 0;
   for (const auto& entry : std::filesystem::directory_iterator(SourcePath(folder))) {

@@ -52,7 +52,7 @@ struct WatcherMetrics : ::testing::Test {
   }
 };
 
-TEST_F(WatcherMetrics, SayWhatRunsOfEachService) {
+TEST_F(WatcherMetrics, ReportWhatRunsOfEachService) {
   const std::string service = R"(service_namespace="ns",rule="rule",job_id="s")";
   const std::string shape = "mindgate_scaling_shape{" + service + "} ";
   ASSERT_TRUE(Eventually([&] { return Has(shape + "0"); })) << Get("/metrics");
@@ -75,7 +75,7 @@ TEST_F(WatcherMetrics, EverySeriesHasTheLabelsThatAlertsAndDashboardsName) {
                                   mindgate::testing::MetricContract(Get("/metrics")));
 }
 
-TEST_F(WatcherMetrics, TheProbePortTellsDecisions) {
+TEST_F(WatcherMetrics, TheProbePortReportsDecisions) {
   ASSERT_TRUE(Eventually([&] { return Get("/readyz") == "ok: leading\n"; })) << Get("/readyz");
   ASSERT_TRUE(Eventually(
       [&] { return Get("/decisions").find("\"instance\": \"Pod/p0\"") != std::string::npos; }));

@@ -67,7 +67,7 @@ TEST_F(RuntimeLookupFixture, RuntimesOfANamespaceComeInNameOrder) {
   EXPECT_EQ(names, (std::vector<std::string>{"a", "b", "c"}));
 }
 
-TEST_F(RuntimeLookupFixture, WithoutTheDefinitionsNothingIsKnownAndThatIsSaidOnce) {
+TEST_F(RuntimeLookupFixture, WithoutTheDefinitionsNothingIsKnownAndThatIsReportedOnce) {
   server.Put(resources::kNamespaces, {{"metadata", {{"name", "serving"}}}});
   {
     const RuntimeLookup lookup(client, sleeper, clock, logger);

@@ -95,7 +95,7 @@ Decision OnTheWire(ServerFixture& server, const Json& object) {
 
 class Differential : public ::testing::TestWithParam<std::string> {};
 
-TEST_P(Differential, ServerAndApplySayTheSame) {
+TEST_P(Differential, ServerAndApplyAnswerTheSame) {
   ServerFixture server;
   const auto documents = json::DecodeYaml(ReadSource(GetParam())).value();
   for (const json::YamlDocument& document : documents) {

@@ -112,7 +112,7 @@ TEST(ApiServer, RepeatsWhatTheFullQueueRefused) {
   EXPECT_EQ(waits.at(0), 1);
 }
 
-TEST(ApiServer, RepeatsUntilTheConfigurationIsThereAndNotForEver) {
+TEST(ApiServer, RepeatsUntilTheConfigurationIsThereAndNotForever) {
   ServerFixture fixture({}, /*ready=*/false);
   fixture.tls.Set(Material(fixture.ca.Issue("mindgate.svc")));
   auto api = fixture.ApiServer();

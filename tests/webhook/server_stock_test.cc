@@ -115,7 +115,7 @@ TEST(StockServer, TakesWhatOursRefuses) {
 
 // What comes through to ours has no header that a client chose
 // (Framing.HandlersGetNothingElseOfTheHead); here, what a handler of the stock server sees.
-TEST(StockServer, BelievesAndTellsTooMuch) {
+TEST(StockServer, BelievesAndRevealsTooMuch) {
   const StockServer stock;
   ServerFixture ours;
   EXPECT_EQ(BodyOf(stock.Ask(Post("{}", "REMOTE_ADDR: 6.6.6.6\r\n", "/headers"))), "6.6.6.6|")

@@ -307,7 +307,7 @@ TEST(Server, FullQueueAnswersAtOnceAndProbesDoNotWait) {
   EXPECT_EQ(StatusOf(late.ReadAnswer()), 200) << "the connection was kept";
 }
 
-TEST(Server, WithoutTimeLeftTheCallerIsToldToTryAgain) {
+TEST(Server, WithoutTimeLeftTheCallerMustRetry) {
   Gate gate;
   ServerOptions options = gate.InThePool();
   ServerFixture fixture(options);
@@ -382,7 +382,7 @@ TEST(Server, ReadyOnlyWithConfigurationAndCertificate) {
   EXPECT_EQ(StatusOf(fixture.Ask(ReviewText())), 200);
 }
 
-TEST(Server, ReadinessTellsWhatWasRefused) {
+TEST(Server, ReadinessReportsWhatWasRefused) {
   ServerFixture fixture({}, /*ready=*/false);
   ReloadStatus broken;
   broken.failures = 2;

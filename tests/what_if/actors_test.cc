@@ -100,7 +100,7 @@ TEST(Actors, ThePluginReturnsBeforeTheWatcherWouldTakeOver) {
             "2026-03-02T11:40:20Z and examines it again then");
 }
 
-TEST(Actors, SayWhen) {
+TEST(Actors, ActWhen) {
   EXPECT_EQ(WhenText({}), "at once");
   EXPECT_EQ(WhenText({.within = seconds(1140)}), "in 19m at the latest");
 }

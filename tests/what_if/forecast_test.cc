@@ -148,7 +148,7 @@ TEST(WhatIfOwners, AnInferenceServiceLosesTheFaultyPodAlone) {
 
 // LeaderWorkerSet makes a group anew whenever one of its pods goes (trap 36): the leaders share a
 // PodGroup, and the other group keeps its pods.
-TEST(WhatIfOwners, ALeaderWorkerSetMakesTheGroupAnew) {
+TEST(WhatIfOwners, ALeaderWorkerSetRecreatesTheGroup) {
   SmallCluster cluster;
   for (const char* node : {"n0", "n1", "n2"}) cluster.Node(node);
   cluster.Group("leaders", "StatefulSet/lws", 1);
@@ -235,7 +235,7 @@ TEST(WhatIfOwners, WhatIsLeftToInferOperatorIsAnnotated) {
 
 // --- nobody acts ---------------------------------------------------------------------------------
 
-TEST(WhatIfNobodyActs, SaysWhichLabelWouldMendIt) {
+TEST(WhatIfNobodyActs, ReportsWhichLabelWouldFixIt) {
   const struct {
     Json labels;
     std::string want;
@@ -472,7 +472,7 @@ TEST(WhatIfPlacement, ASuperPodIsNotLeft) {
 }
 
 // Each node counts once, for the first that is so in the order of kube-scheduler's filters.
-TEST(WhatIfPlacement, SaysWhyNodesTakeNoPod) {
+TEST(WhatIfPlacement, ReportsWhyNodesTakeNoPod) {
   SmallCluster cluster;
   cluster.Node("n0", {{"metadata", {{"labels", {{"pool", "blue"}}}}}});
   cluster.Node("n1", {{"spec", {{"unschedulable", true}}}});
@@ -674,7 +674,7 @@ TEST(WhatIfScaling, AServiceShrinks) {
 
 // With one place for two, the instance that the smaller shape wants comes first: d1 waits behind
 // the gate until p0 runs, and finds nothing then.
-TEST(WhatIfScaling, TheRuleSaysWhoGetsTheRoom) {
+TEST(WhatIfScaling, TheRuleDecidesWhoGetsTheRoom) {
   EXPECT_EQ(Asked(ServiceOf({"n3"}), {.nodes = {"n0", "n2"}}),
             "AscendJob/d1 d1: noRoom; hit d1@n2 NodeUnhealthy; deleted d1; d1 n2>?; " +
                 std::string(kNoRoomFix) +

@@ -26,7 +26,7 @@ SmallCluster Nodes(int count) {
   return cluster;
 }
 
-TEST(ReadQuestion, SaysOfEveryPartWhatIsWrong) {
+TEST(ReadQuestion, ReportsOfEveryPartWhatIsWrong) {
   const struct {
     Question question;
     const char* what;
@@ -116,7 +116,7 @@ TEST(ReadQuestion, CardsAreThoseThatTheDevicePluginLists) {
   EXPECT_EQ(missing.error()[0].hint, "its cards are Ascend910-0 to Ascend910-10");
 }
 
-TEST(Sentences, SayWhatIsSupposed) {
+TEST(Sentences, StateWhatIsSupposed) {
   const ClusterSnapshot snapshot = Nodes(2).Snapshot();
   const auto read = ReadQuestion({.nodes = {"npu-1"},
                                   .cards = {"npu-0/3"},
@@ -298,7 +298,7 @@ TEST(Manifests, ARuleHoldsInstancesBack) {
             "chat: none>1 d 0>1\n");
 }
 
-TEST(Manifests, AMissingRuntimeIsSaid) {
+TEST(Manifests, AMissingRuntimeIsReported) {
   EXPECT_EQ(WithManifest(Nodes(1), {"{apiVersion: ome.io/v1beta1, kind: InferenceService, "
                                     "metadata: {name: a}, spec: {runtime: {name: r}, engine: "
                                     "{minReplicas: 1}}}"}),
@@ -309,7 +309,7 @@ TEST(Manifests, AMissingRuntimeIsSaid) {
 
 // A name that mindgate.yaml gives to another product is not MindCluster's to serve, and its own
 // name for Volcano is Volcano.
-TEST(Manifests, AreReadAsTheConfigurationSays) {
+TEST(Manifests, AreReadByTheConfiguration) {
   const std::string deployment =
       "{apiVersion: apps/v1, kind: Deployment, metadata: {name: a}, spec: {replicas: 2, " +
       Template() + "}}";

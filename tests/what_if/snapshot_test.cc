@@ -190,8 +190,8 @@ std::string Understood(const ClusterSnapshot& snapshot) {
 }
 
 // A snapshot says of a cluster what the whole objects say.
-TEST_F(SnapshotTest, SaysWhatTheClusterSays) {
-  size_t said = 0;
+TEST_F(SnapshotTest, ReportsWhatTheClusterReports) {
+  size_t size = 0;
   for (uint64_t seed = 1; seed <= 40; ++seed) {
     Dice dice(seed);
     const SmallCluster cluster = AnyCluster(dice);
@@ -201,9 +201,9 @@ TEST_F(SnapshotTest, SaysWhatTheClusterSays) {
     ASSERT_TRUE(snapshot) << seed;
     const std::string want = Understood(cluster.Snapshot());
     EXPECT_EQ(Understood(*snapshot), want) << "seed " << seed;
-    said += want.size();
+    size += want.size();
   }
-  EXPECT_GT(said, 10'000u);
+  EXPECT_GT(size, 10'000u);
 }
 
 // --- the text ------------------------------------------------------------------------------------
@@ -303,11 +303,11 @@ TEST_F(SnapshotTest, CarriesTheClustersOwnFaultCodes) {
     const auto read = what_if::ReadQuestion({.faults = {code + "@n0/0"}}, *snapshot,
                                             what_if::TakeInventory(*snapshot));
     if (!read) return read.error().front().what;
-    std::string said = what_if::Sentences(*read).front();
+    std::string answer = what_if::Sentences(*read).front();
     for (const std::string& problem : what_if::AnswerOf(*snapshot, {}, *read).problems) {
-      said += "\n" + problem;
+      answer += "\n" + problem;
     }
-    return said;
+    return answer;
   };
   const std::string text = Take();
   EXPECT_THAT(text, Not(HasSubstr("PollInterval")));
@@ -428,7 +428,7 @@ TEST(SnapshotWithoutVolcano, HasNoPodGroups) {
 
 // --- texts that are none -------------------------------------------------------------------------
 
-TEST(ReadSnapshot, SaysWhatIsWrong) {
+TEST(ReadSnapshot, ReportsWhatIsWrong) {
   const std::string head = R"({"kind": "Snapshot", "version": 1, "taken": "2026-03-02T12:00:00Z",)";
   const std::string rest = R"("podGroups": [], "faultReports": [], "scalingRules": []})";
   const struct {

@@ -945,7 +945,7 @@ TEST(Reasons, ComeInTheOrderOfLikelihood) {
   EXPECT_EQ(WhyIsIt(facts).state, State::kPending);
 }
 
-TEST(Reasons, SayWhenNothingIsWrong) {
+TEST(Reasons, ReportThatNothingIsWrong) {
   EXPECT_EQ(Text(WhyIsIt(RunningChat()).reasons.at(0)),
             "nothing-wrong running\nwhat: Deployment/chat runs: 2 pods of it are ready, and "
             "nothing is in the way\nwhy: \nfix: ");
@@ -966,7 +966,7 @@ TEST(Reasons, OfWhatRunsAgainAreItsRestarts) {
   EXPECT_TRUE(IsSettled(WhyIsIt(facts)));
 }
 
-TEST(Reasons, SayWhenNothingIsFound) {
+TEST(Reasons, ReportThatNothingIsFound) {
   EXPECT_EQ(
       Text(WhyIsIt(Chat()).reasons.at(0)),
       "nothing-found pending\nwhat: Deployment/chat does not run as a whole, and mindgate "

@@ -89,15 +89,15 @@ void Reconciler::UpdateObservations(const ServiceIndex::View& view, Time now, Se
     Seen& of = seen.emplace_back(SeenByUid::Entry{UidOf(pod), {}}).seen;
     of.ungated = before == nullptr ? now : before->ungated;
     // Of what is there at the first look nobody knows who took the gate away.
-    of.came_ungated =
-        before == nullptr ? state.looked && !state.gated.contains(pod->uid) : before->came_ungated;
+    of.came_ungated = before == nullptr ? state.observed && !state.gated.contains(pod->uid)
+                                        : before->came_ungated;
     if (!pod->unschedulable) continue;
     of.unschedulable = before == nullptr ? now : before->unschedulable.value_or(now);
   }
   NotePodGroups(view, now, state, seen);
   state.seen = SeenByUid(std::move(seen));
   state.gated = std::move(gated);
-  state.looked = true;
+  state.observed = true;
   state.leaving = std::move(leaving);
 }
 

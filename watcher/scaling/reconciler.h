@@ -127,9 +127,9 @@ class Reconciler {
 
   // What is remembered of a service between two decisions.
   struct ServiceState {
-    Time known_since{};   // since when this replica decides about it
-    bool looked = false;  // NoteSeen was called before
-    SeenByUid seen{};     // of pods without our gate, and of PodGroups
+    Time known_since{};     // since when this replica decides about it
+    bool observed = false;  // UpdateObservations was called before
+    SeenByUid seen{};       // of pods without our gate, and of PodGroups
     // By UID of PodGroups whose jobs have or had pods with the labels: since when these are gone.
     std::map<std::string, std::optional<Time>> with_pods{};
     std::optional<Time> recount_at{};             // when one of these PodGroups counts by its phase

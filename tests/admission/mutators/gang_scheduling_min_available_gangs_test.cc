@@ -52,7 +52,7 @@ std::optional<int64_t> UpstreamSize(const GangCase& c) {
   return c.owner == GangOwner::kReplicaSet ? c.replicas : c.min_member;
 }
 
-std::string Say(int64_t there, int64_t ready, std::optional<int64_t> size) {
+std::string SessionText(int64_t there, int64_t ready, std::optional<int64_t> size) {
   if (!size || there < *size) return "refused";
   return ready < *size ? "valid" : "valid ready";
 }
@@ -62,7 +62,8 @@ GangSession PlaySession(const GangCase& c) {
   const auto there = std::ssize(c.pods);  // a gate hides nothing
   const auto open = there - std::count(c.pods.begin(), c.pods.end(), 'g');
   const auto waiting = std::count(c.pods.begin(), c.pods.end(), 'p');
-  GangSession session{Say(there, open, UpstreamSize(c)), Say(there, open, c.min_member), 0};
+  GangSession session{SessionText(there, open, UpstreamSize(c)),
+                      SessionText(there, open, c.min_member), 0};
   const bool binds = session.upstream == "valid ready" && session.volcano == "valid ready";
   session.bound = binds ? waiting : 0;
   return session;

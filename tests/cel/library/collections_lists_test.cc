@@ -28,7 +28,7 @@ TEST(CelLists, AreAddedSearchedAndOrdered) {
   });
 }
 
-TEST(CelLists, SayWhatHasNoValue) {
+TEST(CelLists, ReportWhatHasNoValue) {
   testing::ExpectFailures({
       {"[].min()", "an empty list has no min"},
       {"dyn([]).max()", "an empty list has no max"},

@@ -29,7 +29,7 @@ TEST(CelOptionals, HoldAValueOrNone) {
   });
 }
 
-TEST(CelOptionals, SayThatThereIsNoValue) {
+TEST(CelOptionals, ReportThatThereIsNoValue) {
   testing::ExpectFailures({
       {"optional.none().value()", "optional.none() has no value"},
       {"[dyn(1)].unwrapOpt()", "the items of this list must be optional values"},

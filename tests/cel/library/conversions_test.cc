@@ -26,7 +26,7 @@ TEST(CelConversions, GoBetweenKinds) {
   });
 }
 
-TEST(CelConversions, SayWhatHasNoValue) {
+TEST(CelConversions, ReportWhatHasNoValue) {
   testing::ExpectFailures({
       {"int('a')", "type conversion error: 'a' is not an int"},
       {"int('')", "type conversion error: '' is not an int"},

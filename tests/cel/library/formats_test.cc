@@ -48,7 +48,7 @@ TEST(CelFormats, Validate) {
   }
 }
 
-TEST(CelFormats, SayWhatIsWrong) {
+TEST(CelFormats, ReportWhatIsWrong) {
   EXPECT_EQ(testing::Evaluated("format.dns1123Label().validate('" + std::string(64, 'a') +
                                "').value()[0]"),
             "\"it is longer than 63 characters\"");

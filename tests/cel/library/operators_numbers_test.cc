@@ -20,7 +20,7 @@ TEST(CelNumbers, AreCalculated) {
   });
 }
 
-TEST(CelNumbers, SayWhatHasNoValue) {
+TEST(CelNumbers, ReportWhatHasNoValue) {
   testing::ExpectFailures({
       {"math.abs(-9223372036854775808)", "integer overflow"},
       {"math.bitShiftLeft(1, -1)", "negative offset: bits are shifted by 0 or more"},

@@ -31,7 +31,7 @@ TEST(CelOperators, CalculateAndCompare) {
   });
 }
 
-TEST(CelOperators, SayWhatHasNoValue) {
+TEST(CelOperators, ReportWhatHasNoValue) {
   const std::string_view overflow =
       "return error for overflow: the number is too large for 64 bits";
   testing::ExpectFailures({

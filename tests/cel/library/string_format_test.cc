@@ -20,7 +20,7 @@ TEST(CelStringFormat, WritesValues) {
   });
 }
 
-TEST(CelStringFormat, SaysWhichClauseIsWrong) {
+TEST(CelStringFormat, ReportsWhichClauseIsWrong) {
   testing::ExpectFailures({
       {"'%d %d'.format([1])", "the format has more clauses than the 1 values that it is given"},
       {"'%q'.format([1])", "the format has an unknown clause: %q"},

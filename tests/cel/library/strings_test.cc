@@ -40,7 +40,7 @@ TEST(CelStrings, AreSearchedAndCut) {
   });
 }
 
-TEST(CelStrings, SayWhichIndexIsWrong) {
+TEST(CelStrings, ReportWhichIndexIsWrong) {
   testing::ExpectFailures({
       {"'abc'.charAt(4)", "index out of range: 4"},
       {"'abc'.charAt(-1)", "index out of range: -1"},

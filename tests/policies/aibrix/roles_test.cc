@@ -74,7 +74,7 @@ TEST(AibrixReplicas, Table) {
 }
 
 TEST(AibrixVolcanoStrategy, Table) {
-  const std::string says =
+  const std::string message =
       "the PodGroup names no NPUs in minResources, so Volcano handles these pods as pods without "
       "NPUs: no chips are assigned and faults are ignored";
   const std::string empty = "schedulingStrategy: {volcanoSchedulingStrategy: {minMember: 2}}";
@@ -84,18 +84,18 @@ TEST(AibrixVolcanoStrategy, Table) {
           {"at the RoleSet",
            Storm("replicas: 1", empty + ", roles: [" + NpuRole("p", "replicas: 1") + "]"),
            {"spec.template.spec.schedulingStrategy.volcanoSchedulingStrategy.minResources: " +
-            says}},
+            message}},
           {"at the role",
            RoleSet("roles: [" + NpuRole("p", "podGroupSize: 2, " + empty) + "]"),
-           {"spec.roles[0].schedulingStrategy.volcanoSchedulingStrategy.minResources: " + says}},
+           {"spec.roles[0].schedulingStrategy.volcanoSchedulingStrategy.minResources: " + message}},
           {"in a PodSet",
            PodSet("podGroupSize: 2, " + empty + ", " + kNpuTemplate),
-           {"spec.schedulingStrategy.volcanoSchedulingStrategy.minResources: " + says}},
+           {"spec.schedulingStrategy.volcanoSchedulingStrategy.minResources: " + message}},
           {"minResources without NPUs",
            PodSet("podGroupSize: 2, schedulingStrategy: {volcanoSchedulingStrategy: {minResources: "
                   "{cpu: 1}}}, " +
                   std::string(kNpuTemplate)),
-           {"spec.schedulingStrategy.volcanoSchedulingStrategy.minResources: " + says}},
+           {"spec.schedulingStrategy.volcanoSchedulingStrategy.minResources: " + message}},
           {"with NPUs",
            PodSet("podGroupSize: 2, schedulingStrategy: {volcanoSchedulingStrategy: {minResources: "
                   "{huawei.com/Ascend910: '16'}}}, " +
@@ -111,7 +111,7 @@ TEST(AibrixVolcanoStrategy, Table) {
 }
 
 TEST(AibrixSchedulingStrategy, Table) {
-  const std::string says =
+  const std::string message =
       "MindCluster supports NPU roles only without a schedulingStrategy: gang size and fault "
       "labels are not kept in sync with this PodGroup";
   ExpectFindings(
@@ -121,12 +121,12 @@ TEST(AibrixSchedulingStrategy, Table) {
            RoleSet("schedulingStrategy: {volcanoSchedulingStrategy: {minResources: "
                    "{huawei.com/Ascend910: '16'}}}, roles: [" +
                    NpuRole("p", "") + "]"),
-           {"spec.schedulingStrategy.volcanoSchedulingStrategy: " + says}},
+           {"spec.schedulingStrategy.volcanoSchedulingStrategy: " + message}},
           {"another scheduler's",
            RoleSet("roles: [" +
                    NpuRole("p", "schedulingStrategy: {godelSchedulingStrategy: {minMember: 1}}") +
                    "]"),
-           {"spec.roles[0].schedulingStrategy.godelSchedulingStrategy: " + says}},
+           {"spec.roles[0].schedulingStrategy.godelSchedulingStrategy: " + message}},
           {"without NPUs in minResources MG121 speaks",
            RoleSet("schedulingStrategy: {volcanoSchedulingStrategy: {}}, roles: [" +
                    NpuRole("p", "") + "]"),

@@ -46,7 +46,7 @@ TEST(MindieServiceName, Table) {
       });
 }
 
-TEST(MindieServices, AreTheOnlyOnesLookedAt) {
+TEST(MindieServices, AreTheOnlyOnesChecked) {
   EXPECT_FALSE(schemas::BuildView(YamlDocument(MindieService("web", "30081")).root()));
   EXPECT_TRUE(schemas::BuildView(YamlDocument(MindieService("web", "31015")).root()));
 }

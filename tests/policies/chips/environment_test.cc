@@ -257,7 +257,7 @@ TEST(VisibleDevicesRepeated, Table) {
   const std::string fixed = "{name: ASCEND_VISIBLE_DEVICES, value: \"0\"}";
   const std::string right = Reads("metadata.annotations['huawei.com/Ascend910']");
   const std::string field = "spec.template.spec.containers[0].env";
-  const auto says = [](int times) {
+  const auto message = [](int times) {
     return ": ASCEND_VISIBLE_DEVICES stands " + std::to_string(times) +
            " times here with different values: Ascend Docker Runtime takes the last and its hook "
            "the first, so the container does not get its chips";
@@ -266,13 +266,13 @@ TEST(VisibleDevicesRepeated, Table) {
                  {
                      {"the right one first",
                       Deployment({.env = right + ", " + fixed}),
-                      {field + "[1]" + says(2)}},
+                      {field + "[1]" + message(2)}},
                      {"the right one last",
                       Deployment({.env = fixed + ", {name: A, value: b}, " + right}),
-                      {field + "[2]" + says(2)}},
+                      {field + "[2]" + message(2)}},
                      {"the third differs",
                       Deployment({.env = right + ", " + right + ", " + fixed}),
-                      {field + "[2]" + says(3)}},
+                      {field + "[2]" + message(3)}},
                      {"twice the same", Deployment({.env = right + ", " + right}), {}},
                      {"once", Deployment({.env = right}), {}},
                      {"without chips", Deployment({.chips = "", .env = right + ", " + fixed}), {}},

@@ -48,21 +48,24 @@ TEST(ForeignNpus, Table) {
 }
 
 TEST(ForeignNpuResource, Table) {
-  const auto says = [](const std::string& name, const std::string& owner) {
+  const auto message = [](const std::string& name, const std::string& owner) {
     return "spec.containers[0].resources.limits[huawei.com/" + name + "]: huawei.com/" + name +
            " is a name of " + owner + ", and MindCluster serves no NPUs under it" + kAlone;
   };
-  ExpectFindings(
-      "MG183",
-      {
-          {"HAMi's", PodWithLimits("huawei.com/Ascend910B4-1: 2"), {says("Ascend910B4-1", "HAMi")}},
-          {"a cloud's", PodWithLimits("huawei.com/ascend-1980: 16"), {says("ascend-1980", "CCE")}},
-          {"a surer sign has its own rule",
-           PodWithLimits("huawei.com/Ascend910C: 1, huawei.com/Ascend910C-memory: 1"),
-           {}},
-          {"none of it", PodWithLimits("huawei.com/Ascend910B3: 0"), {}},
-          {"MindCluster's own", Deployment({}), {}},
-      });
+  ExpectFindings("MG183",
+                 {
+                     {"HAMi's",
+                      PodWithLimits("huawei.com/Ascend910B4-1: 2"),
+                      {message("Ascend910B4-1", "HAMi")}},
+                     {"a cloud's",
+                      PodWithLimits("huawei.com/ascend-1980: 16"),
+                      {message("ascend-1980", "CCE")}},
+                     {"a surer sign has its own rule",
+                      PodWithLimits("huawei.com/Ascend910C: 1, huawei.com/Ascend910C-memory: 1"),
+                      {}},
+                     {"none of it", PodWithLimits("huawei.com/Ascend910B3: 0"), {}},
+                     {"MindCluster's own", Deployment({}), {}},
+                 });
 }
 
 // No rule about chips is true of them.

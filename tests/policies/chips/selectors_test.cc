@@ -5,7 +5,7 @@ namespace mindgate::testing {
 namespace {
 
 TEST(MixedArchitectures, Table) {
-  const std::string says =
+  const std::string message =
       " select x86 servers, but those of Master Arm servers: the processes of one job must run on "
       "one architecture";
   const auto job = [](const std::string& master, const std::string& worker,
@@ -18,12 +18,12 @@ TEST(MixedArchitectures, Table) {
           {"of one job",
            job("host-arch: huawei-arm", "host-arch: huawei-x86"),
            {"spec.replicaSpecs.Worker.template.spec.nodeSelector[host-arch]: pods of Worker" +
-            says}},
+            message}},
           {"in Kubernetes' own words",
            job("host-arch: huawei-arm", "kubernetes.io/arch: amd64"),
            {"spec.replicaSpecs.Worker.template.spec.nodeSelector[kubernetes.io/arch]: pods of "
             "Worker" +
-            says}},
+            message}},
           {"of a LeaderWorkerSet",
            LeaderWorkerSet({.selector = "host-arch: huawei-x86"},
                            {.selector = "host-arch: huawei-arm"}, 2),

@@ -75,7 +75,7 @@ TEST(AutoscalerBelowGang, Table) {
       });
 }
 
-TEST(AutoscalerBelowGang, TellsWhatToWrite) {
+TEST(AutoscalerBelowGang, ReportsWhatToWrite) {
   const json::Document object = YamlDocument(ScaledGang("Deployment", "", "4"));
   const FakeObjects others({Hpa("minReplicas: 2, maxReplicas: 8")});
   schemas::AdmissionRequest request;

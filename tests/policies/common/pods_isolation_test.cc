@@ -14,7 +14,7 @@ std::string OfContainer(const std::string& container, const std::string& pod = "
 }
 
 TEST(PrivilegedNpuPod, Table) {
-  const auto says = [](std::string_view container, std::string_view name) {
+  const auto message = [](std::string_view container, std::string_view name) {
     return std::string(container) + ".securityContext.privileged: privileged gives container \"" +
            std::string(name) +
            "\" all NPUs of its node, those of other pods too, whatever ASCEND_VISIBLE_DEVICES says";
@@ -27,30 +27,30 @@ TEST(PrivilegedNpuPod, Table) {
       {
           {"a main container",
            OfContainer(privileged),
-           {says("spec.template.spec.containers[0]", "a")}},
+           {message("spec.template.spec.containers[0]", "a")}},
           {"all chips of the node",
            OfContainer(privileged, "", "{limits: {huawei.com/Ascend910: 16}}"),
-           {says("spec.template.spec.containers[0]", "a")}},
+           {message("spec.template.spec.containers[0]", "a")}},
           {"an init container and a sidecar, which ask for no chips",
            OfContainer("image: i", "initContainers: [{name: b, " + privileged +
                                        "}, {name: c, restartPolicy: Always, " + privileged +
                                        "}], "),
-           {says("spec.template.spec.initContainers[0]", "b"),
-            says("spec.template.spec.initContainers[1]", "c")}},
+           {message("spec.template.spec.initContainers[0]", "b"),
+            message("spec.template.spec.initContainers[1]", "c")}},
           {"leader and worker of a runtime",
            "apiVersion: ome.io/v1beta1\nkind: ClusterServingRuntime\nmetadata: {name: r}\nspec: "
            "{decoderConfig: {leader: {runner: " +
                runner + "}, worker: {size: 1, runner: " + runner + "}}}",
-           {says("spec.decoderConfig.leader.runner", "ome-container"),
-            says("spec.decoderConfig.worker.runner", "ome-container")}},
+           {message("spec.decoderConfig.leader.runner", "ome-container"),
+            message("spec.decoderConfig.worker.runner", "ome-container")}},
           {"a slice",
            OfContainer(privileged, "", "{limits: {huawei.com/Ascend910-4c: 1}}"),
-           {says("spec.template.spec.containers[0]", "a")}},
+           {message("spec.template.spec.containers[0]", "a")}},
           {"of an InferenceService whose runtime asks for the chips",
            "apiVersion: ome.io/v1beta1\nkind: InferenceService\nmetadata: {name: i}\nspec: "
            "{runtime: {name: r}, engine: {runner: {name: engine, " +
                privileged + "}}}",
-           {says("spec.engine.runner", "engine")},
+           {message("spec.engine.runner", "engine")},
            "",
            {ServingRuntime({})}},
           {"false", OfContainer("securityContext: {privileged: false}"), {}},
@@ -77,8 +77,8 @@ std::string OfHost(const std::string& path,
 }
 
 TEST(HostTree, Table) {
-  const auto says = [](std::string_view tree, std::string_view volume = "v",
-                       std::string_view spec = "spec.template.spec", int index = 0) {
+  const auto message = [](std::string_view tree, std::string_view volume = "v",
+                          std::string_view spec = "spec.template.spec", int index = 0) {
     return std::string(spec) + ".volumes[" + std::to_string(index) + "].hostPath.path: volume \"" +
            std::string(volume) + "\" is the whole " + std::string(tree) +
            " of the node: the pods reach the files of the system and of other workloads in it";
@@ -86,7 +86,7 @@ TEST(HostTree, Table) {
   std::vector<RuleCase> cases;
   for (const std::string path : {"/", "/boot", "/dev", "/etc", "/home", "/mnt", "/opt", "/proc",
                                  "/root", "/run", "/sys", "/usr", "/var", "/var/lib", "/var/run"}) {
-    cases.push_back({path, OfHost(path), {says(path)}});
+    cases.push_back({path, OfHost(path), {message(path)}});
   }
   // As MindCluster, MindIE Motor, AIBrix and OME mount them, and data and models of a site.
   for (const std::string path : {"/usr/local/Ascend/driver",
@@ -119,11 +119,11 @@ TEST(HostTree, Table) {
   cases.insert(
       cases.end(),
       {
-          {"a slash at the end", OfHost("/mnt/"), {says("/mnt")}},
-          {"slashes and dots", OfHost("//var/./lib//"), {says("/var/lib")}},
+          {"a slash at the end", OfHost("/mnt/"), {message("/mnt")}},
+          {"slashes and dots", OfHost("//var/./lib//"), {message("/var/lib")}},
           {"read-only still shows it",
            OfHost("/etc", "{name: v, mountPath: /v, readOnly: true}"),
-           {says("/etc")}},
+           {message("/etc")}},
           {"every mount has a subPath",
            OfHost("/mnt",
                   "{name: v, mountPath: /a, subPath: a}, {name: v, mountPath: /b, "
@@ -131,23 +131,23 @@ TEST(HostTree, Table) {
            {}},
           {"one mount has none",
            OfHost("/mnt", "{name: v, mountPath: /a, subPath: a}, {name: v, mountPath: /b}"),
-           {says("/mnt")}},
+           {message("/mnt")}},
           {"an empty subPath is none",
            OfHost("/mnt", "{name: v, mountPath: /a, subPath: ''}"),
-           {says("/mnt")}},
+           {message("/mnt")}},
           {"another volume has the subPath",
            OfHost("/mnt", "{name: w, mountPath: /a, subPath: a}"),
-           {says("/mnt")}},
+           {message("/mnt")}},
           {"each of several volumes",
            OfContainer("volumeMounts: [{name: b, mountPath: /b, subPath: b}]",
                        "volumes: [{name: a, hostPath: {path: /mnt}}, {name: s, emptyDir: {}}, "
                        "{name: b, hostPath: {path: /mnt}}, {name: c, hostPath: {path: /}}], "),
-           {says("/mnt", "a"), says("/", "c", "spec.template.spec", 3)}},
+           {message("/mnt", "a"), message("/", "c", "spec.template.spec", 3)}},
           {"beside the runner of a runtime",
            "apiVersion: ome.io/v1beta1\nkind: ServingRuntime\nmetadata: {name: r}\nspec: "
            "{engineConfig: {volumes: [{name: model, hostPath: {path: /mnt}}], runner: {name: r, "
            "resources: {limits: {huawei.com/Ascend910: 8}}}}}",
-           {says("/mnt", "model", "spec.engineConfig")}},
+           {message("/mnt", "model", "spec.engineConfig")}},
           {"no chips",
            OfContainer("image: i", "volumes: [{name: v, hostPath: {path: /mnt}}], ", "{}"),
            {}},

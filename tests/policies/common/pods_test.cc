@@ -86,7 +86,7 @@ TEST(NpuInitContainer, Table) {
   const auto init = [](const std::string& resources) {
     return "initContainers: [" + Container("warm-up", resources) + "], ";
   };
-  const std::string says =
+  const std::string message =
       "spec.template.spec.initContainers[0].resources.limits[huawei.com/Ascend910]: init container "
       "\"warm-up\" asks for NPUs, which Ascend Device Plugin gives to one main container of a pod "
       "only: the pod never starts";
@@ -95,8 +95,8 @@ TEST(NpuInitContainer, Table) {
       {
           {"beside a main container",
            WithContainers(Container("a", kNpus8), init(std::string(kNpus8))),
-           {says}},
-          {"alone", WithContainers("{name: a}", init(std::string(kNpus8))), {says}},
+           {message}},
+          {"alone", WithContainers("{name: a}", init(std::string(kNpus8))), {message}},
           {"the whole node",
            WithContainers(Container("a", "resources: {limits: {huawei.com/Ascend910: 16}}"),
                           init("resources: {limits: {huawei.com/Ascend910: 16}}")),
@@ -137,7 +137,7 @@ TEST(BareNpuResource, Table) {
 }
 
 TEST(NodeName, Table) {
-  const std::string says =
+  const std::string message =
       "nodeName \"n1\" bypasses the scheduler: nobody chooses chips for these pods, and Ascend "
       "Device Plugin refuses to start them unless they take all chips of the node";
   const std::string pod =
@@ -148,8 +148,8 @@ TEST(NodeName, Table) {
       {
           {"in a template",
            WithContainers(Container("a", kNpus8), "nodeName: n1, "),
-           {"spec.template.spec.nodeName: " + says}},
-          {"a bare pod", pod, {"spec.nodeName: " + says}},
+           {"spec.template.spec.nodeName: " + message}},
+          {"a bare pod", pod, {"spec.nodeName: " + message}},
           {"a pod that runs is bound rightly", pod, {}, pod},
           {"a pod of a controller",
            "{apiVersion: v1, kind: Pod, metadata: {name: p, ownerReferences: [{apiVersion: x/v1, "

@@ -99,7 +99,7 @@ TEST(SchedulerNotVolcano, Table) {
 }
 
 TEST(VisibleDevicesMissing, Table) {
-  const std::string says =
+  const std::string message =
       "container \"main\" asks for NPUs but lacks ASCEND_VISIBLE_DEVICES: unless Ascend Device "
       "Plugin sets it, Ascend Docker Runtime mounts no chips";
   const std::string variable =
@@ -114,12 +114,12 @@ TEST(VisibleDevicesMissing, Table) {
            {}},
           {"unless that is off",
            WithoutInjection(Deployment({}), "d"),
-           {"spec.template.spec.containers[0].env: " + says}},
+           {"spec.template.spec.containers[0].env: " + message}},
           {"there", WithoutInjection(Deployment({.env = variable}), "d"), {}},
           {"in both templates of a group",
            WithoutInjection(LeaderWorkerSet({}, {}, 2), "l"),
-           {"spec.leaderWorkerTemplate.leaderTemplate.spec.containers[0].env: " + says,
-            "spec.leaderWorkerTemplate.workerTemplate.spec.containers[0].env: " + says}},
+           {"spec.leaderWorkerTemplate.leaderTemplate.spec.containers[0].env: " + message,
+            "spec.leaderWorkerTemplate.workerTemplate.spec.containers[0].env: " + message}},
           {"in the runtime",
            Replaced(ServingRuntime({}), "metadata: {name: r",
                     "metadata: {labels: {mindgate.io/inject: disabled}, name: r"),

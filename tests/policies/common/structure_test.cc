@@ -84,7 +84,7 @@ spec: {replicas: 3, template: {metadata: null, spec: {containers: [{name: m, res
       });
 }
 
-TEST(WrongType, FixesSayWhatToWrite) {
+TEST(WrongType, FixesNameWhatToWrite) {
   const json::Document object = YamlDocument(R"(
 apiVersion: apps/v1
 kind: Deployment

@@ -10,12 +10,12 @@ constexpr char kBothLabels[] =
     "infer.huawei.com/inferservice-name: chat-0, infer.huawei.com/instanceset-name: prefill";
 
 TEST(InferSetReplicas, Table) {
-  const std::string says =
+  const std::string message =
       ", but infer-operator accepts 1 to 64: it creates no InferService at all";
   ExpectFindings("MG140",
                  {
-                     {"0", Set("replicas: 0", ""), {"spec.replicas: replicas is 0" + says}},
-                     {"65", Set("replicas: 65", ""), {"spec.replicas: replicas is 65" + says}},
+                     {"0", Set("replicas: 0", ""), {"spec.replicas: replicas is 0" + message}},
+                     {"65", Set("replicas: 65", ""), {"spec.replicas: replicas is 65" + message}},
                      {"64", Set("replicas: 64", ""), {}},
                      {"absent is 1", Set("", ""), {}},
                      {"text is MG001's", Set("replicas: '0'", ""), {}},
@@ -58,16 +58,16 @@ TEST(InferRoleName, Table) {
 }
 
 TEST(InferSchedulingStrategy, Table) {
-  const std::string says = " is unknown to infer-operator, which then starts no instance";
+  const std::string message = " is unknown to infer-operator, which then starts no instance";
   ExpectFindings(
       "MG143",
       {
           {"another spelling",
            Set("", "schedulingStrategy: {type: priority}"),
-           {"spec.template.schedulingStrategy.type: scheduling strategy \"priority\"" + says}},
+           {"spec.template.schedulingStrategy.type: scheduling strategy \"priority\"" + message}},
           {"unknown",
            Service("schedulingStrategy: {type: Random}"),
-           {"spec.schedulingStrategy.type: scheduling strategy \"Random\"" + says}},
+           {"spec.schedulingStrategy.type: scheduling strategy \"Random\"" + message}},
           {"Parallel", Service("schedulingStrategy: {type: Parallel}"), {}},
           {"Priority", Service("schedulingStrategy: {type: Priority}"), {}},
           {"empty", Service("schedulingStrategy: {type: ''}"), {}},
@@ -184,14 +184,14 @@ TEST(InferPriorityUnderRule, Table) {
                          "}}, spec: {containers: [{name: m}]}}}}"));
   };
   const std::string under = "mind-cluster/scaling-rule: r";
-  const std::string says =
+  const std::string message =
       "strategy Priority makes a role only when all instances of the roles before it run, but the "
       "scaling rule of role \"p\" holds instances until the other groups exist: both wait "
       "forever";
   ExpectFindings("MG168", {
                               {"Priority under a rule",
                                with("Priority", under),
-                               {"spec.schedulingStrategy.type: " + says}},
+                               {"spec.schedulingStrategy.type: " + message}},
                               {"Priority without a rule", with("Priority", "jobID: s"), {}},
                               {"Parallel under a rule", with("Parallel", under), {}},
                           });

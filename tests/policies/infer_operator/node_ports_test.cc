@@ -82,22 +82,22 @@ TEST(InferNodePortRange, Table) {
 
 TEST(InferNodePortName, Table) {
   const std::string roles = Roles("{name: p, " + NodePorts("{port: 80, nodePort: 30000}") + "}");
-  const std::string says =
+  const std::string message =
       " does not end in a number, which infer-operator adds to each nodePort: it creates no "
       "instance";
-  ExpectFindings("MG153",
-                 {
-                     {"a plain name", Service(roles, "chat"), {"metadata.name: \"chat\"" + says}},
-                     {"a word at the end",
-                      Service(roles, "chat-main"),
-                      {"metadata.name: \"chat-main\"" + says}},
-                     {"a number", Service(roles, "chat-0"), {}},
-                     {"without NodePort", Service(Roles("{name: p}"), "chat"), {}},
-                     {"an InstanceSet has it from its label",
-                      InstanceSet("infer.huawei.com/inferservice-name: chat",
-                                  NodePorts("{port: 80, nodePort: 30000}")),
-                      {"metadata.labels[infer.huawei.com/inferservice-name]: \"chat\"" + says}},
-                 });
+  ExpectFindings(
+      "MG153", {
+                   {"a plain name", Service(roles, "chat"), {"metadata.name: \"chat\"" + message}},
+                   {"a word at the end",
+                    Service(roles, "chat-main"),
+                    {"metadata.name: \"chat-main\"" + message}},
+                   {"a number", Service(roles, "chat-0"), {}},
+                   {"without NodePort", Service(Roles("{name: p}"), "chat"), {}},
+                   {"an InstanceSet has it from its label",
+                    InstanceSet("infer.huawei.com/inferservice-name: chat",
+                                NodePorts("{port: 80, nodePort: 30000}")),
+                    {"metadata.labels[infer.huawei.com/inferservice-name]: \"chat\"" + message}},
+               });
 }
 
 }  // namespace

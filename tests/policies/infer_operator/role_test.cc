@@ -7,21 +7,22 @@ namespace mindgate::testing {
 namespace {
 
 TEST(InferWorkloadKind, Table) {
-  const std::string says =
+  const std::string message =
       ": infer-operator knows Deployment and StatefulSet of apps/v1 only and creates nothing";
   ExpectFindings(
       "MG145",
       {
           {"another kind",
            Service(Roles("{name: p, workload: {apiVersion: apps/v1, kind: DaemonSet}}")),
-           {"spec.roles[0].workload: the workload of role \"p\" is \"apps/v1 DaemonSet\"" + says}},
+           {"spec.roles[0].workload: the workload of role \"p\" is \"apps/v1 DaemonSet\"" +
+            message}},
           {"another version",
            InstanceSet("", "workload: {apiVersion: apps/v1beta1, kind: Deployment}"),
            {"spec.workload: the workload of the InstanceSet is \"apps/v1beta1 Deployment\"" +
-            says}},
+            message}},
           {"missing",
            Set("", Roles("{name: p}")),
-           {"spec.template.roles[0].workload: the workload of role \"p\" is \" \"" + says}},
+           {"spec.template.roles[0].workload: the workload of role \"p\" is \" \"" + message}},
           {"both kinds",
            Service(Roles("{name: p, " + std::string(kDeployment) + "}, {name: d, " + kStatefulSet +
                          "}")),

@@ -240,7 +240,7 @@ TEST(OmeServerless, Table) {
 TEST(OmeWorkerSize, Table) {
   const std::string worker =
       "worker: {runner: {name: e, resources: {limits: {huawei.com/Ascend910: 8}}}";
-  const std::string says =
+  const std::string message =
       "spec.decoder.worker.size: the worker of the decoder has no size, so OME makes a leader and "
       "no worker pods";
   ExpectFindings(
@@ -248,12 +248,12 @@ TEST(OmeWorkerSize, Table) {
       {
           {"neither runtime nor service",
            Isvc("{runtime: {name: wide}, engine: {}, decoder: {}}"),
-           {says},
+           {message},
            "",
            {kDistributedRuntime}},
           {"a worker of the service",
            Isvc("{runtime: {name: pd}, decoder: {" + worker + "}}}"),
-           {says},
+           {message},
            "",
            {kPdRuntime}},
           {"the service gives the size",
@@ -275,17 +275,17 @@ TEST(OmeWorkerSize, Table) {
 
 TEST(OmeLegacyRuntimeFields, Table) {
   const std::string containers = "containers: [{name: c, " + std::string(kChips) + "}]";
-  const std::string says = " directly under spec: no pod of this runtime gets it";
+  const std::string message = " directly under spec: no pod of this runtime gets it";
   ExpectFindings("MG117",
                  {
                      {"beside the old containers",
                       Runtime("{schedulerName: volcano, workers: {size: 1}, " + containers + "}"),
-                      {"spec.schedulerName: OME ignores schedulerName" + says,
-                       "spec.workers: OME ignores workers" + says}},
+                      {"spec.schedulerName: OME ignores schedulerName" + message,
+                       "spec.workers: OME ignores workers" + message}},
                      {"beside a component",
                       Runtime("{schedulerName: volcano, engineConfig: {runner: {name: e, " +
                               std::string(kChips) + "}}}"),
-                      {"spec.schedulerName: OME ignores schedulerName" + says}},
+                      {"spec.schedulerName: OME ignores schedulerName" + message}},
                      {"in the component",
                       Runtime("{engineConfig: {schedulerName: volcano, runner: {name: e, " +
                               std::string(kChips) + "}}}"),

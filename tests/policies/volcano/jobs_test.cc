@@ -126,13 +126,13 @@ TEST(VcjobGangSize, Table) {
 
 TEST(VcjobQueue, Table) {
   const std::string task = "tasks: [" + Task("a", "replicas: 1") + "]";
-  const std::string says =
+  const std::string message =
       ": the job names no queue: before Volcano 1.15, and without Volcano's admission, its "
       "controller looks for a queue without a name, fails, and makes no pods";
   ExpectFindings("MG131",
                  {
-                     {"missing", VcJob(task), {"spec.queue" + says}},
-                     {"empty", VcJob("queue: '', " + task), {"spec.queue" + says}},
+                     {"missing", VcJob(task), {"spec.queue" + message}},
+                     {"empty", VcJob("queue: '', " + task), {"spec.queue" + message}},
                      {"named", VcJob("queue: default, " + task), {}},
                      {"without NPUs", VcJob("tasks: [{name: a, replicas: 1}]"), {}},
                      {"no spec at all",
@@ -150,12 +150,12 @@ schemas::Versions Volcano(int minor) {
 
 TEST(VcjobQueue, DependsOnTheVersionOfVolcano) {
   const std::string object = VcJob("tasks: [" + Task("a", "replicas: 1") + "]");
-  const std::string says =
+  const std::string message =
       "spec.queue: the job names no queue: without Volcano's admission, its controller looks for a "
       "queue without a name, fails, and makes no pods";
   ExpectFindings("MG131",
                  {
-                     {.name = "1.12", .object = object, .want = {says}, .versions = Volcano(12)},
+                     {.name = "1.12", .object = object, .want = {message}, .versions = Volcano(12)},
                      {.name = "1.15", .object = object, .versions = Volcano(15)},
                  });
 }
@@ -163,18 +163,19 @@ TEST(VcjobQueue, DependsOnTheVersionOfVolcano) {
 TEST(VcjobMinAvailable, Table) {
   const std::string tasks =
       "tasks: [" + Task("a", "replicas: 1") + ", " + Task("b", "replicas: 3") + "]";
-  const std::string says =
+  const std::string message =
       ": the job is not a gang, and its pods take NPUs one by one while the others wait";
   ExpectFindings(
-      "MG132", {
-                   {"missing", VcJob(tasks), {"spec.minAvailable: minAvailable is missing" + says}},
-                   {"zero",
-                    VcJob("minAvailable: 0, " + tasks),
-                    {"spec.minAvailable: minAvailable is 0" + says}},
-                   {"one, on purpose", VcJob("minAvailable: 1, " + tasks), {}},
-                   {"text is MG001's", VcJob("minAvailable: '0', " + tasks), {}},
-                   {"without NPUs", VcJob("tasks: [{replicas: 1}]"), {}},
-               });
+      "MG132",
+      {
+          {"missing", VcJob(tasks), {"spec.minAvailable: minAvailable is missing" + message}},
+          {"zero",
+           VcJob("minAvailable: 0, " + tasks),
+           {"spec.minAvailable: minAvailable is 0" + message}},
+          {"one, on purpose", VcJob("minAvailable: 1, " + tasks), {}},
+          {"text is MG001's", VcJob("minAvailable: '0', " + tasks), {}},
+          {"without NPUs", VcJob("tasks: [{replicas: 1}]"), {}},
+      });
 }
 
 TEST(VcjobTaskName, Table) {
@@ -203,7 +204,7 @@ TEST(VcjobPodFailure, DependsOnTheVersionOfVolcano) {
       VcJob("policies: [{event: PodEvicted, action: RestartTask}], tasks: [" +
                 Task("a", "replicas: 2") + "]",
             "labels: {pod-rescheduling: 'on'}");
-  const std::string says =
+  const std::string message =
       "spec.policies: pod-rescheduling: on has no effect for task \"a\": the scheduler deletes the "
       "faulty pod, which is PodEvicted, and ";
   ExpectFindings(
@@ -211,12 +212,12 @@ TEST(VcjobPodFailure, DependsOnTheVersionOfVolcano) {
       {
           {.name = "unknown",
            .object = object,
-           .want = {says + "from Volcano 1.11 on RestartTask deletes all pods "
-                           "of the task with it"}},
+           .want = {message + "from Volcano 1.11 on RestartTask deletes all pods "
+                              "of the task with it"}},
           {.name = "1.10 does what SyncJob does", .object = object, .versions = Volcano(10)},
           {.name = "1.11",
            .object = object,
-           .want = {says + "RestartTask deletes all pods of the task with it"},
+           .want = {message + "RestartTask deletes all pods of the task with it"},
            .versions = Volcano(11)},
       });
 }

@@ -81,7 +81,7 @@ void ExpectLines(const std::vector<SiteCase>& cases) {
 
 SiteKinds Shipped(std::string_view name) { return SiteKinds(ShippedKindsNamed(name)); }
 
-TEST(SiteView, TemplatesAreWhereTheRowSays) {
+TEST(SiteView, TemplatesAreWhereTheRowStates) {
   const std::string pod =
       "{spec: {containers: [{name: a, resources: {limits: {huawei.com/Ascend910: 8}}}]}}";
   ExpectLines({
@@ -222,7 +222,7 @@ TEST(SiteView, OddObjectsHaveViewsToo) {
 }
 
 // Whatever is not in the row stays unknown: no group, pods of one, no scheduler.
-TEST(SiteView, AShortRowSaysLittle) {
+TEST(SiteView, AShortRowStatesLittle) {
   const SiteKinds kinds = KindsIn(
       "kinds: [{group: a.io, version: v1, kind: A, plural: as, templates: [{path: "
       "spec.template}]}]");

@@ -181,7 +181,7 @@ struct EndedServers : ::testing::Test {
   }
 };
 
-TEST_F(EndedServers, AreToldOfOnceAndNothingElseIsDone) {
+TEST_F(EndedServers, AreReportedOnceAndNothingElseIsDone) {
   Put("p0");
   Put("trained", "Succeeded", "batch.volcano.sh/v1alpha1", "Job");
   Put("p1", "Running");
@@ -210,7 +210,7 @@ TEST_F(EndedServers, AreToldOfOnceAndNothingElseIsDone) {
 }
 
 // One of the same name is another pod.
-TEST_F(EndedServers, AreToldOfAgainWhenTheNextOneEnds) {
+TEST_F(EndedServers, AreReportedAgainWhenTheNextOneEnds) {
   Put("p0");
   Start();
   ASSERT_TRUE(WaitReported({"p0"}));
@@ -221,7 +221,7 @@ TEST_F(EndedServers, AreToldOfAgainWhenTheNextOneEnds) {
   EXPECT_TRUE(WaitReported({"p0", "p0"}));
 }
 
-TEST_F(EndedServers, AreToldOfByTheLeaderAlone) {
+TEST_F(EndedServers, AreReportedByTheLeaderAlone) {
   leads = false;
   Put("p0");
   Start();
@@ -234,7 +234,7 @@ TEST_F(EndedServers, AreToldOfByTheLeaderAlone) {
   EXPECT_TRUE(WaitReported({"p0"}));
 }
 
-TEST_F(EndedServers, AreNotToldOfWhileItIsOff) {
+TEST_F(EndedServers, AreNotReportedWhileItIsOff) {
   Put("p0");
   is_wanted = false;
   Start();

@@ -43,7 +43,7 @@ struct DecisionLogTest : ::testing::Test {
   }
 };
 
-TEST_F(DecisionLogTest, TellsInTheLogInAnEventAndInNumbers) {
+TEST_F(DecisionLogTest, ReportsInTheLogInAnEventAndInNumbers) {
   server.Put(kube::resources::kNamespaces, {{"metadata", {{"name", "serving"}}}});
   DecisionRecord record = Record("serving", "Pod/p0");
   record.regarding = {"v1", "Pod", "serving", "p0", "u"};

@@ -360,7 +360,7 @@ TEST(ReschedulingProperties, WhoObservesNeverWrites) {
 }
 
 // Of a job that was deleted while the watches were not complete, nothing is remembered.
-TEST(ReschedulingProperties, WhatWasToldOfAJobIsForgottenWithIt) {
+TEST(ReschedulingProperties, WhatWasReportedOfAJobIsForgottenWithIt) {
   Direct direct;
   direct.settings.mode = schemas::ReschedulingMode::kObserve;
   direct.cluster.PutJob("train", kForceLabel);

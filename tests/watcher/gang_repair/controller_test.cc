@@ -440,7 +440,7 @@ TEST_F(GangRepairController, WritesNameTheUidAndNoVersion) {
   EXPECT_EQ(Json::parse(writes.front().body), want);
 }
 
-TEST_F(GangRepairController, AConflictIsLookedAtAgain) {
+TEST_F(GangRepairController, AConflictIsDecidedAgain) {
   rollout.PutSettled();
   rollout.PutGroup(2);
   rollout.PutUnderWay(1);
@@ -583,7 +583,7 @@ TEST_F(GangRepairController, WritesNothingWhileACollectionIsNotCurrent) {
   EXPECT_TRUE(Has(rollout.GroupOf(2), "1", "1"));
 }
 
-TEST_F(GangRepairController, ObserveWritesNothingAndSaysItOnce) {
+TEST_F(GangRepairController, ObserveWritesNothingAndReportsItOnce) {
   rollout.PutSettled();
   rollout.PutGroup(2);
   rollout.PutUnderWay(1);

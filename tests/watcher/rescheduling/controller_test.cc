@@ -206,7 +206,7 @@ TEST(Rescheduling, ExternalPlatformsGetAMarkAndNothingElse) {
 }
 
 // Also not by a leader that finds the mark there.
-TEST(Rescheduling, WhatIsMarkedIsNotSaidToBeLeftAlone) {
+TEST(Rescheduling, WhatIsMarkedIsNotReportedAsLeftAlone) {
   Direct direct;
   direct.cluster.PutJob("infer", {{"fault-scheduling", "external-force"}});
   direct.cluster.PutNode("n3", false);
@@ -220,7 +220,7 @@ TEST(Rescheduling, WhatIsMarkedIsNotSaidToBeLeftAlone) {
 
 // --- modes ---------------------------------------------------------------------------------------
 
-TEST(ReschedulingModes, ObserveTellsAndWritesNothing) {
+TEST(ReschedulingModes, ObserveReportsAndWritesNothing) {
   for (const bool dry_run : {false, true}) {
     Cluster cluster;
     cluster.PutJob("train", kForceLabel);

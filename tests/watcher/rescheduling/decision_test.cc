@@ -79,7 +79,7 @@ TEST(DecideRestart, APodThatIsGoingIsForced) {
   EXPECT_EQ(world.Reconcile(), "delete p1");
 }
 
-TEST(DecideRestart, AnotherPodGroupOfThatNameBeginsAnew) {
+TEST(DecideRestart, AnotherPodGroupOfThatNameBeginsAgain) {
   World world(Map{{"fault-scheduling", "force"}, {"fault-retry-times", "1"}});
   world.task(2).failed = true;
   EXPECT_EQ(world.Reconcile(), "delete p0 p1 p3 p2");
@@ -100,7 +100,7 @@ TEST(DecideRestart, DisabledIsDisabledAlsoInTheMiddle) {
   EXPECT_EQ(world.why, world.job.disabled);
 }
 
-TEST(DecideRestart, WhatWasBegunStopsWhenTheLabelSaysOff) {
+TEST(DecideRestart, WhatWasBegunStopsWhenTheLabelIsOff) {
   World world(kForce);
   world.BreakChip(1);
   world.Reconcile();
@@ -204,7 +204,7 @@ TEST(DecideGrace, SubHealthFollowsItsOwnStrategy) {
 // --- retries -------------------------------------------------------------------------------------
 
 // Trap 25: fault-scheduling alone restarts no failed pod.
-TEST(DecideRetries, FailedPodsAreRestartedAsOftenAsTheLabelSays) {
+TEST(DecideRetries, FailedPodsAreRestartedAsOftenAsTheLabelAllows) {
   World none(kPods);
   none.task(2).failed = true;
   EXPECT_EQ(none.Reconcile(), "nothing");
@@ -393,7 +393,7 @@ TEST(DecideTakeover, RecordsDoNotHoldARestartForLongerThanGraceOverTime) {
 // --- whose clock ---------------------------------------------------------------------------------
 
 // The API server's clock may be an hour behind ours, or ahead: only its own times are compared.
-TEST(DecideClocks, AReplacementIsOneWhateverOurClockSays) {
+TEST(DecideClocks, AReplacementIsOneWhateverOurClockShows) {
   for (const int ahead : {-1, 1}) {
     World world(kPods);
     world.now = kStart + std::chrono::hours(ahead);

@@ -110,7 +110,7 @@ TEST(ReschedulingIsolation, SwitchedOffItGivesBackWhatItMayStillChange) {
 }
 
 // The chart takes the permission away together with the option. No back-off asks again.
-TEST(ReschedulingIsolation, WhatItMayNotChangeItTellsOnceWithTheCommand) {
+TEST(ReschedulingIsolation, WhatItMayNotChangeItReportsOnceWithTheCommand) {
   Cluster cluster;
   Taint(cluster, "n2");
   cluster.server.Forbid("patch", "nodes");
@@ -153,7 +153,7 @@ TEST(ReschedulingIsolation, NoNodeIsIsolatedWhileABrakeHolds) {
   EXPECT_EQ(cluster.server.Count(kNodeWrites), 0U);
 }
 
-TEST(ReschedulingIsolation, AnEventAndAMetricTellOfIt) {
+TEST(ReschedulingIsolation, AnEventAndAMetricReportIt) {
   Cluster cluster;
   Json node = cluster.server.Find(resources::kNodes, "", "n1");
   node["spec"] = Json::object();

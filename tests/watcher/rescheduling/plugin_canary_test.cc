@@ -115,7 +115,7 @@ TEST(PluginCanary, DoesNotCompareWhatMindgateRestarted) {
 }
 
 // The right may be missing with an older chart.
-TEST(PluginCanary, SaysWhenTheRecordsCannotBeRead) {
+TEST(PluginCanary, ReportsWhenTheRecordsCannotBeRead) {
   Observing job;
   job.Break({"train-2"});
   job.Reconcile("train", {});

@@ -52,7 +52,7 @@ TEST(PluginRecords, AreReadFromATimeOn) {
 }
 
 // Of all jobs at once: the newest record of each, wherever it stands.
-TEST(PluginRecords, SayOfEachJobWhenItWasRestartedLast) {
+TEST(PluginRecords, HaveOfEachJobWhenItWasRestartedLast) {
   const Json map = ConfigMapOf({RecordAt(60, {"p0"}), RecordAt(90, {"p1", "p2"})});
   EXPECT_EQ(LastRestarts(json::Document(map).root()),
             (std::map<std::string, PluginRestart, std::less<>>{

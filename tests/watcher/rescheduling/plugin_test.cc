@@ -115,7 +115,7 @@ TEST(GracefulExit, IsAskedForBeforePodsGoAndTakenBackWhenTheyAreThereAgain) {
   EXPECT_FALSE(training.cluster.Kept().dump().find("SubHealthFault") != std::string::npos);
 }
 
-TEST(GracefulExit, IsAskedForByNobodyElse) {
+TEST(GracefulExit, IsAskedForByNoOtherComponent) {
   const std::pair<const char*, Json> cases[] = {
       {"forceExit", Json::object()},
       {"graceExit", {{"process-recover-enable", "on"}}},

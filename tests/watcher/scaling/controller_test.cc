@@ -49,7 +49,7 @@ struct ScalingControllerTest : ::testing::Test {
   }
 };
 
-TEST_F(ScalingControllerTest, TheMinimalShapeFirstAndTheFullestInTheEnd) {
+TEST_F(ScalingControllerTest, TheMinimalShapeFirstAndTheLargestInTheEnd) {
   SubmitAll();
   watcher.Start();
   ASSERT_TRUE(cluster.WaitOpen({"p0", "d0"}, kAll));
@@ -77,7 +77,7 @@ TEST_F(ScalingControllerTest, OthersGatesStay) {
   }));
 }
 
-TEST_F(ScalingControllerTest, WithoutARuleAllWaitAndAnEventSaysWhy) {
+TEST_F(ScalingControllerTest, WithoutARuleAllWaitAndAnEventReportsWhy) {
   cluster.Submit("p0", "g0");
   watcher.Start();
   ASSERT_TRUE(Eventually([&] { return !watcher.entries().empty(); }));

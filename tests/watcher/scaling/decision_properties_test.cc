@@ -336,7 +336,7 @@ TEST(ScalingProperties, WhatIsGivenUpIsNotGrantedAgainAtOnce) {
   }));
 }
 
-TEST(ScalingProperties, ObservingSaysWhatEnforcingDoes) {
+TEST(ScalingProperties, ObservingReportsWhatEnforcingDoes) {
   EXPECT_TRUE(Holds([] {
     const Service service = AnyService();
     Log(service);

@@ -190,7 +190,7 @@ TEST(ScalingDecision, AnInvalidOrMissingRuleHoldsAndKeepsWhatRuns) {
   }
 }
 
-TEST(ScalingDecision, ReachedIsTheFullestThatRunsWhole) {
+TEST(ScalingDecision, ReachedIsTheLargestThatRunsWhole) {
   const auto reached = [](std::string_view running) {
     Service service{RuleOf(kR3), "", {}};
     Add(service, running, Phase::kRunning);
@@ -282,7 +282,7 @@ TEST(ScalingReservations, AnUnansweredGrantIsRepeatedWhileTheOthersLeaveAPlace) 
   }
 }
 
-TEST(ScalingReservations, TheFirstOneThatEndsIsLookedAtFirst) {
+TEST(ScalingReservations, TheFirstOneThatEndsIsRequeuedFirst) {
   const Service service = Make("p=3", {Granted("p-0", kStart - seconds(4)),
                                        Granted("p-1", kStart - seconds(11)), Granted("p-2")});
   EXPECT_EQ(Decide(service, Options{}, kStart).requeue_at, kStart + seconds(19));

@@ -215,7 +215,7 @@ TEST_F(ScalingUnlabelledJobs, CountOnceTheirPodGroupsAreThere) {
   EXPECT_EQ(cluster.server.Count({.method = "DELETE"}), 0u);
 }
 
-TEST_F(ScalingUnlabelledJobs, CountWhereTheirPodGroupsSay) {
+TEST_F(ScalingUnlabelledJobs, CountWhereTheirPodGroupsName) {
   ASSERT_TRUE(HoldsAThirdOfG0());
   // Its labels say something else now.
   cluster.server.Put(resources::kPodGroups, PodGroupOfJob("p1", "g0", "Running", "other"));

@@ -200,7 +200,7 @@ TEST(ScalingQueued, IsGivenRoomLikeOneThatHasItsPods) {
   }
 }
 
-TEST(ScalingQueued, SaysWhatItWaitsFor) {
+TEST(ScalingQueued, ReportsWhatItWaitsFor) {
   const Service service{
       ::mindgate::testing::RuleOf("p=1 d=1"),
       "",
@@ -329,13 +329,13 @@ TEST_F(ScalingQueuedJob, IsASharerOfItsRuleEvenAlone) {
 }
 
 // Volcano is not there, or not any more.
-TEST(ScalingWithoutVolcano, IsSaidOnceAndTheRestGoesOn) {
+TEST(ScalingWithoutVolcano, IsReportedOnceAndTheRestGoesOn) {
   Cluster cluster;
-  std::atomic<int> said = 0;
+  std::atomic<int> reports = 0;
   Replica watcher(cluster);
   log::Logger logger(log::Format::kText, log::Level::kInfo, cluster.clock,
                      [&](std::string_view line) {
-                       if (line.find("PodGroups") != std::string_view::npos) ++said;
+                       if (line.find("PodGroups") != std::string_view::npos) ++reports;
                      });
   ScalingController controller(watcher.client, watcher.writer, watcher.sleeper, cluster.clock,
                                logger, watcher.pods, watcher.decisions, watcher.gate,
@@ -351,7 +351,7 @@ TEST(ScalingWithoutVolcano, IsSaidOnceAndTheRestGoesOn) {
   EXPECT_TRUE(Eventually([&] { return controller.synced(); }));
   const kube::testing::When list{.method = "GET", .target_part = "/podgroups"};
   ASSERT_TRUE(Eventually([&] { return cluster.server.Count(list) >= 2; }));
-  EXPECT_EQ(said, 1);
+  EXPECT_EQ(reports, 1);
 }
 
 }  // namespace

@@ -160,7 +160,7 @@ TEST_F(RuleFeedTest, OnlyRulesThatAreFollowedAreRead) {
   EXPECT_TRUE(Eventually([&] { return running.feed().IsKnown({"ns", "b"}); }));
 }
 
-TEST_F(RuleFeedTest, WhatComesAndGoesIsTold) {
+TEST_F(RuleFeedTest, WhatComesAndGoesIsReported) {
   RunningFeed running(cluster);
   running.feed().Follow({"ns", "a"});
   running.Start();
@@ -210,7 +210,7 @@ TEST_F(RuleFeedTest, AfterANewListAllThatIsFollowedIsReadAgain) {
   EXPECT_THAT(running.Reported(2), ElementsAre("ns/a: 1 shape", "ns/a: 2 shapes"));
 }
 
-TEST_F(RuleFeedTest, AReadThatFailsIsMadeAgain) {
+TEST_F(RuleFeedTest, AReadThatFailsIsRetried) {
   Put("a", kOneShape);
   server.AnswerNext(1, {.target_part = "fieldSelector"},
                     kube::testing::StatusAnswer(500, "InternalError", "no"));
