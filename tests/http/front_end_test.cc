@@ -117,6 +117,12 @@ TEST(FrontEnd, HandlersLearnWhoWaitsAndForHowLong) {
   Client first(server.port());
   Client second(server.port());
   Client third(server.port());
+  // Each has an event at first, since it can be written to. All have been handled when one that
+  // came after them is closed.
+  {
+    const Client last(server.port());
+    ASSERT_TRUE(Eventually([&] { return server.stats().In(Phase::kIdle) == 4; }));
+  }
   ASSERT_TRUE(Eventually([&] { return server.stats().In(Phase::kIdle) == 3; }));
   const auto start = server.clock.Now();
   first.Send(Post("1"));
