@@ -30,22 +30,21 @@ std::string Sha256Hex(std::string_view text) {
 
 std::string_view TextOfMember(std::string_view object, std::string_view member) {
   constexpr size_t kNone = std::string_view::npos;
-  const auto is_at = [&](size_t at, char c) { return at < object.size() && object[at] == c; };
   size_t at = json::SkipSpace(object, 0);
-  if (!is_at(at, '{')) return "";
+  if (!json::IsAt(object, at, '{')) return "";
   do {
     at = json::SkipSpace(object, at + 1);
-    const size_t end_of_key = is_at(at, '"') ? json::EndOfString(object, at) : kNone;
+    const size_t end_of_key = json::IsAt(object, at, '"') ? json::EndOfString(object, at) : kNone;
     if (end_of_key == kNone) return "";
     const std::string_view key = object.substr(at + 1, end_of_key - at - 2);
     at = json::SkipSpace(object, end_of_key);
-    if (!is_at(at, ':')) return "";
+    if (!json::IsAt(object, at, ':')) return "";
     at = json::SkipSpace(object, at + 1);
     const size_t end = json::EndOfValue(object, at);
     if (end == kNone) return "";
     if (key == member) return object.substr(at, end - at);
     at = json::SkipSpace(object, end);
-  } while (is_at(at, ','));
+  } while (json::IsAt(object, at, ','));
   return "";
 }
 

@@ -130,9 +130,7 @@ class Scanner {
   bool AtEnd() const { return at_ >= text_.size(); }
   char Peek() const { return AtEnd() ? '\0' : text_[at_]; }
 
-  void SkipSpace() {
-    while (!AtEnd() && IsSpace(text_[at_])) ++at_;
-  }
+  void SkipSpace() { at_ = json::SkipSpace(text_, at_); }
 
   bool Fault(size_t at, std::string message, std::string hint = "") {
     issue_ = Issue{PositionAt(text_, at), "", std::move(message), std::move(hint)};
@@ -469,10 +467,8 @@ std::optional<Issue> CountValues(std::string_view text, const Limits& limits) {
       continue;
     }
     if (c == '"') {
-      while (at < text.size() && text[at] != '"') at += text[at] == '\\' ? 2 : 1;
-      ++at;
-      while (at < text.size() && IsSpace(text[at])) ++at;
-      if (at < text.size() && text[at] == ':') continue;
+      at = SkipSpace(text, std::min(EndOfString(text, begin), text.size()));
+      if (IsAt(text, at, ':')) continue;
     } else if (c == '{' || c == '[') {
       if (++depth > limits.depth) return beyond(begin, TooDeep(limits));
     } else {

@@ -11,6 +11,9 @@ namespace mindgate::json {
 // For texts that are taken apart without being decoded. Offsets are in bytes; npos: the text ends
 // before what is asked for does. Nothing is checked but where strings and brackets end.
 
+inline bool IsAt(std::string_view text, size_t at, char c) {
+  return at < text.size() && text[at] == c;
+}
 // Of the first character that is not white space; the size of the text when there is none.
 size_t SkipSpace(std::string_view text, size_t at);
 // Behind the string whose opening quote is at `at`.

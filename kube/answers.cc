@@ -10,13 +10,12 @@ namespace {
 
 using json::EndOfString;
 using json::EndOfValue;
+using json::IsAt;
 using json::SkipSpace;
 
 constexpr size_t kNone = std::string_view::npos;
 // Stands for what comes where a comma should.
 constexpr std::string_view kNoItem = "]";
-
-bool IsAt(std::string_view text, size_t at, char c) { return at < text.size() && text[at] == c; }
 
 }  // namespace
 

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "json/decode.h"
 #include "json/pointer.h"
+#include "json/scanner.h"
 #include "json/yaml.h"
 #include "offline/decide.h"
 #include "schemas/kinds.h"
@@ -426,27 +427,6 @@ namespace {
 constexpr std::string_view kBlanksAndBreaks = " \t\r\n";
 
 bool Opens(char c) { return c == '{' || c == '['; }
-bool Closes(char c) { return c == '}' || c == ']'; }
-
-// Where the value that opens at `at` ends; the end of the text when it does not.
-size_t EndOf(std::string_view text, size_t at) {
-  size_t depth = 0;
-  bool in_quotes = false;
-  for (; at < text.size(); ++at) {
-    const char c = text[at];
-    if (in_quotes) {
-      if (c == '\\') ++at;
-      in_quotes = c != '"';
-    } else if (c == '"') {
-      in_quotes = true;
-    } else if (Opens(c)) {
-      ++depth;
-    } else if (Closes(c) && --depth == 0) {
-      return at + 1;
-    }
-  }
-  return text.size();
-}
 
 std::vector<JsonPart> CutJsonRow(std::string_view text) {
   std::vector<JsonPart> parts;
@@ -466,7 +446,7 @@ std::vector<JsonPart> CutJsonRow(std::string_view text) {
     const size_t first = text.find_first_not_of(kBlanksAndBreaks, at);
     if (first == std::string_view::npos && begin > 0) return parts;  // blanks at the end
     if (first == std::string_view::npos || !Opens(text[first])) break;
-    at = EndOf(text, first);
+    at = std::min(json::EndOfValue(text, first), text.size());
     const size_t after = text.find_first_not_of(kBlanksAndBreaks, at);
     if (after != std::string_view::npos && !Opens(text[after])) break;
     add(at);
