@@ -7,6 +7,7 @@
 #include "json/decode.h"
 #include "json/yaml.h"
 #include "support/generators.h"
+#include "support/mutations.h"
 #include "support/objects.h"
 #include "support/promises.h"
 
@@ -42,10 +43,6 @@ AdmissionRequest Update(const Value& object, const Value& old_object, const Fake
   request.operation = schemas::Operation::kUpdate;
   request.old_object = &old_object;
   return request;
-}
-
-const Value& AdmittedObject(const Verdict& verdict, const Value& object) {
-  return verdict.mutated ? verdict.mutated->root() : object;
 }
 
 // A rule that throws is caught and reported as an error; both are bugs of ours.

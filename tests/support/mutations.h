@@ -32,9 +32,15 @@ struct MutationCase {
   std::optional<std::vector<std::string>> withheld = {};
 };
 
-// The object as a tree once the verdict's patch is applied.
+// The object once the verdict's patch is applied.
+inline const json::Value& AdmittedObject(const admission::Verdict& verdict,
+                                         const json::Value& object) {
+  return verdict.mutated ? verdict.mutated->root() : object;
+}
+
+// The same as a tree.
 inline json::Json After(const admission::Verdict& verdict, const json::Value& object) {
-  return json::TreeOf(verdict.mutated ? verdict.mutated->root() : object);
+  return json::TreeOf(AdmittedObject(verdict, object));
 }
 
 // Of one mutator only, when it is named.
