@@ -13,7 +13,7 @@ option(MINDGATE_PCH "Precompile the largest headers (halves the build; lint buil
 option(MINDGATE_UNITY "Compile the files of a folder in a few batches: a third of the time, but a change of one file compiles its batch" OFF)
 set(MINDGATE_SANITIZE "" CACHE STRING "Value of -fsanitize, empty for none")
 
-# Some batches a folder, so that two cores have work, and what a compiler needs for one stays below 2.5 GB.
+# Some batches a folder, so that two cores have work, and a compiler needs up to 2.5 GB for one, and 3.3 GB with ASan.
 set(CMAKE_UNITY_BUILD ${MINDGATE_UNITY})
 set(CMAKE_UNITY_BUILD_BATCH_SIZE 20)
 
