@@ -183,7 +183,7 @@ class Door(ThreadingHTTPServer):
         self.is_cut = False  # nothing gets through in either direction, and no connection breaks
         self.silent: set[str] = set()  # kinds whose watches stay open and send nothing
         self.broken: set[str] = set()  # kinds whose watches end, and are refused
-        self.backlog_after: dict[str, float] = {}  # seconds until a new watch of a kind sends what it missed
+        self.after_list: dict[str, Callable[[], Any]] = {}  # what happens once a list of a kind is complete, before it is sent
         self.watching: dict[str, int] = {}  # open watches
         self.sent: dict[str, list[tuple[float, int]]] = {}  # by kind: when a watch had sent all up to a version
         threading.Thread(target=self.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
@@ -339,6 +339,7 @@ class Handler(BaseHTTPRequestHandler):
         answer = dict(collection, metadata=metadata, items=[self.shown(each) for each in items])
         if not rest:
             self.note_sent(request.kind, int(version))
+            self.server.after_list.pop(request.kind, lambda: None)()
         return answer
 
     def note_sent(self, kind: str, version: int) -> None:
@@ -372,13 +373,12 @@ class Handler(BaseHTTPRequestHandler):
     def send_changes(self, request: Request, since: int) -> None:
         door, kind = self.server, request.kind
         store = door.api.store
-        quiet_until = time.monotonic() + door.backlog_after.get(kind, 0)
         read, sent = 0, since
         bookmark = time.monotonic() + 0.02
         while kind not in door.broken:
             lines: list[Object] = []
             with store.changed:
-                late = door.is_cut or kind in door.silent or time.monotonic() < quiet_until
+                late = door.is_cut or kind in door.silent
                 if sent < store.oldest and not door.is_cut:
                     lines.append({"type": "ERROR", "object": Refused(410, "Expired", "too old resource version").status()})
                 elif late or (read >= len(store.changes) and time.monotonic() < bookmark):

@@ -128,14 +128,15 @@ def a_fault_while_all_watches_are_broken_is_seen_when_they_are_back(world: World
 
 @history()
 def a_node_that_is_ready_before_its_watch_began_keeps_its_job(world: World) -> None:
-    """It was lost when it was listed, and came back before the watch; what the watch missed comes late."""
+    """It was lost when it was listed, and came back before the watch, which does not report it yet."""
     world.nodes(10)
     world.job("a", ["n0"])
     world.node("n0", ready=False)
     door = world.server.door("a")
-    door.backlog_after[NODES] = 2
-    door.interferences.append(on("WATCH", NODES, lambda _: world.node("n0"), times=1))
-    watcher = world.watch()
+    door.after_list[NODES] = lambda: world.node("n0")
+    door.silent.add(NODES)
+    watcher = world.watch(ready=False)
+    watcher.until(lambda: world.requests("GET", NODES, "n0"), "the node to be read again")
     world.report(["n1"])
     world.restarts_marker(watcher, "n1")
     assert world.deleted() == ["marked/marker-0"], world.deleted()
