@@ -72,14 +72,20 @@ class ExportedPolicy {
     });
   }
 
-  // The text that an expression over the variables gives; empty where a match condition is not met,
-  // and the error where there is one.
-  std::string TextOf(const std::string& expression, const ReviewedChange& change) const {
-    const auto program = cel::Compile(expression, environment_);
-    if (!program) return json::Render(program.error(), "expression", expression);
+  // An expression over the variables. One that does not compile is in `faults`.
+  std::optional<cel::Program> Compile(const std::string& expression) {
+    auto program = cel::Compile(expression, environment_);
+    if (program) return *std::move(program);
+    faults_ += json::Render(program.error(), "expression", expression);
+    return std::nullopt;
+  }
+
+  // The text that such an expression gives; empty where a match condition is not met, and the error
+  // where there is one.
+  std::string TextOf(const cel::Program& expression, const ReviewedChange& change) const {
     return Over(change, [&](Row& row) -> std::string {
       if (const auto not_met = NotMet(row)) return not_met->error;
-      return row.TextOf(*program);
+      return row.TextOf(expression);
     });
   }
 

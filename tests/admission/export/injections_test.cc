@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "admission/export/policy.h"
 #include "admission/mutators/mutator.h"
 #include "base/text.h"
+#include "cel/program.h"
 #include "json/yaml.h"
 #include "support/exported.h"
 #include "support/mutations.h"
@@ -81,7 +83,7 @@ class InjectingPolicy {
       add("variables.taskLabels.map(k, '/spec/tasks/0/template/metadata/labels/' + "
           "k.replace('/', '~1') + ' = ' + string(variables.taskLabels[k]))");
     }
-    expression_ = "(" + lists + ").join('\\n')";
+    text_ = policy_.Compile("(" + lists + ").join('\\n')");
   }
 
   const std::string& faults() const { return policy_.faults(); }
@@ -89,7 +91,7 @@ class InjectingPolicy {
 
   // Adds them to `lines`.
   void Write(const testing::ReviewedChange& change, Injected& lines) const {
-    const std::string text = policy_.TextOf(expression_, change);
+    const std::string text = policy_.TextOf(text_.value(), change);
     for (const std::string_view line : Split(text, '\n')) {
       if (!line.empty()) lines.emplace_back(line);
     }
@@ -130,8 +132,8 @@ class InjectingPolicy {
 
  private:
   const TemplatePlace& place_;
-  const testing::ExportedPolicy policy_;
-  std::string expression_;
+  testing::ExportedPolicy policy_;
+  std::optional<cel::Program> text_;
 };
 
 class InjectionsTest : public ::testing::Test {
@@ -144,7 +146,7 @@ class InjectionsTest : public ::testing::Test {
     ASSERT_EQ(documents.size(), 2 * places.size());
     for (size_t i = 0; i < places.size(); ++i) {
       policies_.emplace_back(places[i], documents[2 * i], config);
-      EXPECT_EQ(policies_.back().faults(), "") << places[i].name;
+      ASSERT_EQ(policies_.back().faults(), "") << places[i].name;
     }
   }
 
