@@ -69,6 +69,14 @@ def merged(base: dict[str, Any], more: dict[str, Any]) -> dict[str, Any]:
     return values
 
 
+def generation_of(configuration: str) -> str:
+    """How mindgate names a configuration: its FNV-1a hash (schemas/config.cc)."""
+    value = 0xCBF29CE484222325
+    for byte in configuration.encode():
+        value = (value ^ byte) * 0x100000001B3 % 2**64
+    return f"{value:016x}"
+
+
 class Release:
     """The chart, installed in `mindgate-system`."""
 
@@ -83,6 +91,18 @@ class Release:
         )
         if wait:
             self.wait_ready()
+            wait_for(self.is_configured, "every replica to have read the configuration of the chart", 120)
+
+    def is_configured(self) -> bool:
+        """Whether all replicas use what the ConfigMap holds, and none that uses another one is ending. The kubelet brings it to each at its own time."""
+        text = self.cluster.get("configmap", f"{NAME}-config")["data"]["mindgate.yaml"]
+        wanted = f'mindgate_config_info{{generation="{generation_of(text)}"}} 1'
+        path = f"/api/v1/namespaces/{self.cluster.namespace}/pods/%s:8080/proxy/metrics"
+        return all(
+            "deletionTimestamp" not in pod["metadata"]
+            and wanted in self.cluster.kubectl("get", "--raw", path % pod["metadata"]["name"]).stdout.splitlines()
+            for pod in self.all_pods()
+        )
 
     def uninstall(self) -> None:
         self.cluster.helm("uninstall", NAME, "--wait", check=False)
@@ -122,12 +142,12 @@ class Release:
         )
         return told.returncode != 0 and "MG" in told.stderr and "denied the request" in told.stderr
 
+    def all_pods(self, component: str = "webhook") -> list[dict[str, Any]]:
+        """With those that are ending."""
+        return self.cluster.items("pods", "--selector", f"app.kubernetes.io/component={component}")
+
     def pods(self, component: str = "webhook") -> list[dict[str, Any]]:
-        return [
-            pod
-            for pod in self.cluster.items("pods", "--selector", f"app.kubernetes.io/component={component}")
-            if "deletionTimestamp" not in pod["metadata"]
-        ]
+        return [pod for pod in self.all_pods(component) if "deletionTimestamp" not in pod["metadata"]]
 
     def pod_names(self, component: str = "webhook") -> list[str]:
         return sorted(pod["metadata"]["name"] for pod in self.pods(component))

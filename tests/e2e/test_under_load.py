@@ -44,9 +44,7 @@ def test_rolling_restart(cluster: Cluster, mindgate: Release) -> None:
 
 
 def all_pods(mindgate: Release) -> set[str]:
-    """With those that are ending."""
-    selector = "app.kubernetes.io/component=webhook"
-    return {pod["metadata"]["name"] for pod in mindgate.cluster.items("pods", "--selector", selector)}
+    return {pod["metadata"]["name"] for pod in mindgate.all_pods()}
 
 
 def test_helm_upgrade(cluster: Cluster, mindgate: Release) -> None:
