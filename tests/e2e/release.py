@@ -100,7 +100,7 @@ class Release:
         path = f"/api/v1/namespaces/{self.cluster.namespace}/pods/%s:8080/proxy/metrics"
         return all(
             "deletionTimestamp" not in pod["metadata"]
-            and wanted in self.cluster.kubectl("get", "--raw", path % pod["metadata"]["name"]).stdout.splitlines()
+            and wanted in self.cluster.kubectl("get", "--raw", path % pod["metadata"]["name"], check=False).stdout.splitlines()
             for pod in self.all_pods()
         )
 
