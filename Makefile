@@ -22,8 +22,6 @@ SHELL := /bin/bash
 PREFIX ?= /usr/local
 SOAK_MINUTES ?= 1
 export JOBS ?= $(shell nproc)
-# Some tests wait for sockets, processes and clocks: two for each core.
-TEST_JOBS ?= $(shell expr 2 \* $(JOBS))
 
 .PHONY: demo test e2e e2e-up e2e-down build bench soak fuzz lint sanitize asan tsan generate image install release release-test clean
 
@@ -32,7 +30,8 @@ demo: build
 
 test:
 	@scripts/build test
-	@ctest --preset test -j $(TEST_JOBS) --no-tests=error
+	@# Some tests wait for sockets, processes and clocks: two for each core.
+	@ctest --preset test -j $$((2 * JOBS)) --no-tests=error
 
 e2e: image
 	@scripts/e2e
@@ -66,7 +65,7 @@ sanitize: asan tsan
 asan tsan:
 	@scripts/bootstrap --all
 	@scripts/build $@
-	@ctest --preset $@ -j $(TEST_JOBS) --no-tests=error
+	@ctest --preset $@ -j $(JOBS) --no-tests=error
 
 generate:
 	@scripts/build test

@@ -69,14 +69,6 @@ def merged(base: dict[str, Any], more: dict[str, Any]) -> dict[str, Any]:
     return values
 
 
-def generation_of(configuration: str) -> str:
-    """How mindgate names a configuration: its FNV-1a hash (schemas/config.cc)."""
-    value = 0xCBF29CE484222325
-    for byte in configuration.encode():
-        value = (value ^ byte) * 0x100000001B3 % 2**64
-    return f"{value:016x}"
-
-
 class Release:
     """The chart, installed in `mindgate-system`."""
 
@@ -91,18 +83,25 @@ class Release:
         )
         if wait:
             self.wait_ready()
-            wait_for(self.is_configured, "every replica to have read the configuration of the chart", 120)
+            wanted = f'mindgate_config_info{{generation="{self.generation()}"}} 1'
+            wait_for(lambda: self.all_have(wanted), "every replica to have read the configuration of the chart", 120)
 
-    def is_configured(self) -> bool:
-        """Whether all replicas use what the ConfigMap holds, and none that uses another one is ending. The kubelet brings it to each at its own time."""
+    def generation(self) -> str:
+        """How mindgate names the configuration that the ConfigMap holds."""
         text = self.cluster.get("configmap", f"{NAME}-config")["data"]["mindgate.yaml"]
-        wanted = f'mindgate_config_info{{generation="{generation_of(text)}"}} 1'
-        path = f"/api/v1/namespaces/{self.cluster.namespace}/pods/%s:8080/proxy/metrics"
+        return self.cluster.run(PROGRAM, "config", "validate", "-", input=text).stdout.split()[-1]
+
+    def all_have(self, series: str) -> bool:
+        """Whether all replicas have it, and none is ending that may not. The kubelet brings a ConfigMap to each at its own time."""
         return all(
-            "deletionTimestamp" not in pod["metadata"]
-            and wanted in self.cluster.kubectl("get", "--raw", path % pod["metadata"]["name"], check=False).stdout.splitlines()
+            "deletionTimestamp" not in pod["metadata"] and series in self.metrics(pod["metadata"]["name"], check=False)
             for pod in self.all_pods()
         )
+
+    def metrics(self, pod: str, check: bool = True) -> list[str]:
+        """The lines of its metrics. Without `check`, none of a pod that cannot be read."""
+        path = f"/api/v1/namespaces/{self.cluster.namespace}/pods/{pod}:8080/proxy/metrics"
+        return self.cluster.kubectl("get", "--raw", path, check=check).stdout.splitlines()
 
     def uninstall(self) -> None:
         self.cluster.helm("uninstall", NAME, "--wait", check=False)
@@ -156,8 +155,7 @@ class Release:
         """The series of the watcher that begin so, with their labels, of all replicas together: only the leader counts."""
         series: dict[str, float] = {}
         for pod in self.pod_names("watcher"):
-            path = f"/api/v1/namespaces/{self.cluster.namespace}/pods/{pod}:8080/proxy/metrics"
-            for line in self.cluster.kubectl("get", "--raw", path).stdout.splitlines():
+            for line in self.metrics(pod):
                 name, _, value = line.rpartition(" ")
                 if name.startswith(prefix):
                     series[name] = series.get(name, 0) + float(value)

@@ -73,10 +73,11 @@ class ExportedPolicy {
   }
 
   // An expression over the variables. One that does not compile is in `faults`.
-  std::optional<cel::Program> Compile(const std::string& expression) {
+  std::optional<cel::Program> Compile(const std::string& expression,
+                                      const std::string& name = "expression") {
     auto program = cel::Compile(expression, environment_);
     if (program) return *std::move(program);
-    faults_ += json::Render(program.error(), "expression", expression);
+    faults_ += json::Render(program.error(), name, expression);
     return std::nullopt;
   }
 
@@ -163,13 +164,8 @@ class ExportedPolicy {
   }
 
   void Add(const nlohmann::ordered_json& named, std::vector<cel::Program>& programs) {
-    const auto text = named.at("expression").get<std::string>();
-    auto program = cel::Compile(text, environment_);
-    if (program) {
-      programs.push_back(*std::move(program));
-    } else {
-      faults_ += json::Render(program.error(), named.value("name", "validation"), text);
-    }
+    auto program = Compile(named.at("expression"), named.value("name", "validation"));
+    if (program) programs.push_back(*std::move(program));
   }
 
   cel::Environment environment_;
