@@ -269,7 +269,8 @@ def watcher(cluster: Cluster) -> Iterator[Account]:
     cluster.create({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "bounded"}, "spec": tainted})
     cluster.create([event(cluster, "of-kubelet", "kubelet"), event(cluster, "its-own", "mindgate.io/watcher")])
     cluster.kubectl("apply", "--server-side", "--filename", OPEN_REPORT_CRDS)
-    cluster.kubectl("wait", "--for=condition=Established", "--filename", OPEN_REPORT_CRDS)
+    # kubectl does not wait for what has no list of conditions yet, and a CRD has none at first.
+    wait_for(lambda: cluster.kubectl("wait", "--for=condition=Established", "--filename", OPEN_REPORT_CRDS), "its CRDs")
     cluster.create([report(resource, "of-kyverno", "kyverno") for resource in REPORTS])
     cluster.kubectl("create", "clusterrole", f"{cluster.namespace}-reports", "--verb=get", f"--resource={','.join(full_names())}")
     cluster.kubectl("create", "clusterrolebinding", f"{cluster.namespace}-reports", f"--clusterrole={cluster.namespace}-reports", account)

@@ -40,8 +40,14 @@ volcano_secret() {
 install_crds() {
   local files=("$crds"/{aibrix,mind-cluster,ome,policy-reports}/*.yaml)
   [ "$mode" = full ] || files+=("$crds"/{lws,volcano}/*.yaml)
-  kubectl create --validate=false --output name "${files[@]/#/--filename=}" |
-    xargs "$run/bin/kubectl" --kubeconfig "$run/kubeconfig" wait --for condition=Established --timeout 60s
+  local created deadline=$((SECONDS + 60))
+  created=$(kubectl create --validate=false --output name "${files[@]/#/--filename=}") || return
+  # kubectl does not wait for what has no list of conditions yet, and a CRD has none at first.
+  # shellcheck disable=SC2086 # one word each
+  until kubectl wait --for condition=Established --timeout 60s $created; do
+    [ "$SECONDS" -lt "$deadline" ] || return
+    sleep 0.2
+  done
 }
 
 # controllers_run NAMESPACE: waits for every Deployment in it.
