@@ -225,13 +225,14 @@ class CurlTransport final : public Transport {
                     doing + ": no answer within " + std::to_string(call.timeout.count()) + " ms");
     }
     if (outcome.code == CURLE_OK || exchange.ended_by_us) return std::move(exchange.answer);
-    return tl::unexpected(FaultOfCode(doing, outcome.code, reason, call, exchange));
+    return tl::unexpected(FaultOfOutcome(doing, outcome, reason, call, exchange));
   }
 
   struct Outcome {
     CURLcode code = CURLE_OK;
     bool stopped = false;
     bool late = false;  // of a stream's head
+    bool connected = false;
   };
 
   static Outcome Perform(Lane& lane, const HttpCall& call, const Exchange& exchange,
@@ -256,6 +257,9 @@ class CurlTransport final : public Transport {
       curl_multi_poll(multi, nullptr, 0, 1000, nullptr);
     }
     curl_multi_remove_handle(multi, lane.easy.get());
+    curl_off_t connected_after = 0;
+    curl_easy_getinfo(lane.easy.get(), CURLINFO_PRETRANSFER_TIME_T, &connected_after);
+    outcome.connected = connected_after > 0;
     return outcome;
   }
 
@@ -344,9 +348,9 @@ class CurlTransport final : public Transport {
     }
   }
 
-  Fault FaultOfCode(const std::string& doing, CURLcode code, const char* reason,
-                    const HttpCall& call, const Exchange& exchange) const {
-    const std::string why = *reason == '\0' ? curl_easy_strerror(code) : reason;
+  Fault FaultOfOutcome(const std::string& doing, const Outcome& outcome, const char* reason,
+                       const HttpCall& call, const Exchange& exchange) const {
+    const std::string why = *reason == '\0' ? curl_easy_strerror(outcome.code) : reason;
     const auto fault = [&doing](Reason kind, const std::string& text) {
       return Fault{.reason = kind, .message = doing + ": " + text};
     };
@@ -359,8 +363,14 @@ class CurlTransport final : public Transport {
                                          std::to_string(kMaxHead) +
                                          " bytes; this is not an API server");
     }
-    switch (code) {
+    switch (outcome.code) {
       case CURLE_OPERATION_TIMEDOUT:
+        if (!outcome.connected) {
+          const auto limit = std::min(call.timeout, limits_.connect_timeout);
+          return fault(Reason::kTimeout, "not connected within " + std::to_string(limit.count()) +
+                                             " ms; check `server` in the kubeconfig, and that no " +
+                                             "firewall is in between");
+        }
         if (exchange.consume != nullptr && exchange.head_done) {
           return fault(Reason::kTimeout, "nothing arrived for " +
                                              std::to_string(limits_.stream_silence.count()) + " s");

@@ -326,6 +326,22 @@ TEST(ClientBadInput, AServerThatDoesNotAnswer) {
   gate->Release();
 }
 
+TEST(ClientBadInput, AProxyThatDoesNotConnect) {
+  TransportLimits limits;
+  limits.connect_timeout = milliseconds(200);
+  FakeApiServer proxy;
+  const auto gate = proxy.Hold({.method = "CONNECT"});
+  Access access = AccessTo("https://api.example:6443");
+  access.proxy = proxy.url();
+  const auto transport = MakeTransport(access, "mindgate-test", limits);
+  FakeSleeper sleeper;
+  Client client(*transport, sleeper);
+  const Fault fault = FaultIn(client.Get(resources::kPods, "default", "a"));
+  EXPECT_EQ(fault.reason, Reason::kTimeout);
+  EXPECT_THAT(fault.message, HasSubstr("not connected within 200 ms; check `server`"));
+  gate->Release();
+}
+
 TEST(ClientBadInput, AStreamThatFallsSilent) {
   TransportLimits limits;
   limits.stream_silence = seconds(1);
