@@ -1,5 +1,7 @@
 #include <algorithm>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "base/text.h"
 #include "base/time.h"
@@ -7,6 +9,7 @@
 #include "simulation/pod_text.h"
 #include "simulation/scenario.h"
 #include "simulation/scenario_table.h"
+#include "watcher/frame/decision_log.h"
 
 namespace mindgate::simulation {
 namespace {
@@ -93,6 +96,17 @@ Type<PodsByTime> PodsByTimeType() {
         }
         return pods;
       });
+}
+
+// What may be the last decision about a job.
+std::vector<std::string> LastWords() {
+  using Kind = watcher::DecisionKind;
+  std::vector<std::string> words = {"nothing"};
+  for (const Kind kind : {Kind::kRestarted, Kind::kPodsMarked, Kind::kWouldRestart,
+                          Kind::kWouldMarkPods, Kind::kRestartWaits, Kind::kNotRestarted}) {
+    words.emplace_back(watcher::WordsOf(kind).word);
+  }
+  return words;
 }
 
 }  // namespace
@@ -229,9 +243,7 @@ Type<JobExpectation> JobExpectationTable() {
        {"untouched", "The pods that are there since the start and that nobody asked to end.",
         &Expected::untouched, List(NonEmptyText())},
        {"running", "The pods that run.", &Expected::running, List(NonEmptyText())},
-       {"last", "What the watcher said last of it.", &Expected::last,
-        schemas::Word({"nothing", "restarted", "pods marked", "would be restarted",
-                       "pods would be marked", "restart waits", "not restarted"})},
+       {"last", "What the watcher said last of it.", &Expected::last, schemas::Word(LastWords())},
        {"reason", "Text that the last reason which the watcher gave must contain.",
         &Expected::reason, NonEmptyText()},
        {"retriesUsed", "How many of fault-retry-times are used, as written for the next leader.",

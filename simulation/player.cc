@@ -395,20 +395,32 @@ class Player {
   }
 
   void Note(watcher::DecisionRecord record) {
-    if (record.controller == "scaling") return services_.Note(std::move(record));
+    const watcher::DecisionWords& words = watcher::WordsOf(record.kind);
+    if (words.controller == "scaling") return services_.Note(std::move(record));
     const auto gang = FindGang(record.ns, record.about.front().second);
     if (!gang) return;
-    const EventKind kind = record.what == "restarted"       ? EventKind::kRestarted
-                           : record.what == "pods marked"   ? EventKind::kMarked
-                           : record.what == "restart waits" ? EventKind::kWaits
-                           : record.what == "not restarted" ? EventKind::kUntouched
-                                                            : EventKind::kWouldRestart;
     if (world_.gangs()[*gang].job != nullptr) {
-      jobs_.Note(*gang, record.what, record.reason);
+      jobs_.Note(*gang, std::string(words.word), record.reason);
     } else {
       services_.NoteReason(world_.gangs()[*gang], record.reason);
     }
-    Note(kind, world_.gangs()[*gang], std::move(record.reason));
+    Note(EventOf(record.kind), world_.gangs()[*gang], std::move(record.reason));
+  }
+
+  static EventKind EventOf(watcher::DecisionKind kind) {
+    using Kind = watcher::DecisionKind;
+    switch (kind) {
+      case Kind::kRestarted:
+        return EventKind::kRestarted;
+      case Kind::kPodsMarked:
+        return EventKind::kMarked;
+      case Kind::kRestartWaits:
+        return EventKind::kWaits;
+      case Kind::kNotRestarted:
+        return EventKind::kUntouched;
+      default:
+        return EventKind::kWouldRestart;
+    }
   }
 
   // By its PodGroup.

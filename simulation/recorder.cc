@@ -165,19 +165,29 @@ void ServiceStates::Note(watcher::DecisionRecord record) {
     const ServiceSpec& service = scenario_.services[index];
     recorder_.Note(kind, service.name, SubjectOf(service, name), reason);
   };
-  if (record.what == "held") {
-    state.held[name] = reason;
-  } else if (record.what == "granted") {
-    done(EventKind::kGranted);
-  } else if (record.what == "withdrawn") {
-    done(EventKind::kWithdrawn);
-    state.history.withdrawn[name] = about("group");
-  } else if (record.what == "given up") {
-    done(EventKind::kGivenUp);
-    state.history.given_up[name] = about("group");
-  } else if (record.what == "would be given up") {
-    state.history.would_give_up[name] = about("group");
-    state.would_give_up.emplace_back(name, reason);
+  using Kind = watcher::DecisionKind;
+  switch (record.kind) {
+    case Kind::kHeld:
+    case Kind::kRuleUnusable:
+      state.held[name] = reason;
+      break;
+    case Kind::kGranted:
+      done(EventKind::kGranted);
+      break;
+    case Kind::kWithdrawn:
+      done(EventKind::kWithdrawn);
+      state.history.withdrawn[name] = about("group");
+      break;
+    case Kind::kGivenUp:
+      done(EventKind::kGivenUp);
+      state.history.given_up[name] = about("group");
+      break;
+    case Kind::kWouldGiveUp:
+      state.history.would_give_up[name] = about("group");
+      state.would_give_up.emplace_back(name, reason);
+      break;
+    default:
+      break;
   }
 }
 

@@ -46,11 +46,11 @@ constexpr size_t kMaxDecisionsText = 512 * 1024;
 
 OrderedJson EntryOf(const DecisionLog::Entry& entry) {
   const DecisionRecord& record = entry.record;
-  OrderedJson json = {{"time", FormatTime(entry.time)},
-                      {"controller", record.controller},
-                      {"namespace", record.ns}};
+  const DecisionWords& words = WordsOf(record.kind);
+  OrderedJson json = {
+      {"time", FormatTime(entry.time)}, {"controller", words.controller}, {"namespace", record.ns}};
   for (const auto& [name, value] : record.about) json[name] = value;
-  json["decision"] = record.what;
+  json["decision"] = words.word;
   json["enforced"] = record.enforced;
   json["reason"] = record.reason;
   return json;
@@ -228,64 +228,9 @@ class Watcher::Impl {
     for (int i = 0; i < rescheduling::kRecoveryStepCount; ++i) {
       OfStep(static_cast<rescheduling::RecoveryStep>(i));
     }
-    const auto term = [this] { return leadership_.term(); };
     // A new controller is one entry.
-    controllers_.push_back(std::make_unique<scaling::ScalingController>(
-        client, writer, sleeper, clock, logger, pods_, decisions_, gate_,
-        scaling::ScalingController::Options{
-            .ns = options_.ns,
-            .without_rules = options_.without_rules,
-            .settings = [this] { return ScalingOf(config_); },
-            .term = term,
-            .observe_latency =
-                [this](std::chrono::nanoseconds latency) {
-                  latency_.Observe(std::chrono::duration<double>(latency).count());
-                },
-            .seed = options_.seed}));
-    controllers_.push_back(std::make_unique<gang_repair::Controller>(
-        client, writer, sleeper, clock, logger, pods_, decisions_,
-        gang_repair::Controller::Options{.enabled = [this] { return RepairsGangs(config_); },
-                                         .term = term,
-                                         .seed = options_.seed}));
-    controllers_.push_back(std::make_unique<rescheduling::ReschedulingController>(
-        client, writer, sleeper, clock, logger, pods_, decisions_, gate_,
-        rescheduling::ReschedulingController::Options{
-            .settings = [this] { return ReschedulingOf(config_); },
-            .grace_over_time = [this] { return GraceOverTime(config_); },
-            .term = term,
-            .dry_run = options_.dry_run,
-            .ns = options_.own_namespace,
-            .observe_latency =
-                [this](std::chrono::nanoseconds latency) {
-                  fault_latency_.Observe(std::chrono::duration<double>(latency).count());
-                },
-            .observe_step =
-                [this](rescheduling::RecoveryStep step, std::chrono::nanoseconds took) {
-                  OfStep(step).Observe(std::chrono::duration<double>(took).count());
-                },
-            .seed = options_.seed}));
-    controllers_.push_back(std::make_unique<ended_servers::Controller>(
-        client, sleeper, clock, logger, decisions_,
-        ended_servers::Controller::Options{
-            .enabled =
-                [this] { return ReschedulingOf(config_).mode != schemas::ReschedulingMode::kOff; },
-            .ns = options_.ns,
-            .term = term,
-            .seed = options_.seed}));
-    if (options_.manage_certs) {
-      controllers_.push_back(std::make_unique<CertificateController>(
-          writer, clock, logger,
-          CertificateController::Options{
-              .manager = options_.certs, .term = term, .seed = options_.seed}));
-    }
-    if (options_.fail_closed) {
-      controllers_.push_back(std::make_unique<fail_closed::Controller>(
-          writer, clock, logger,
-          fail_closed::Controller::Options{.ns = options_.own_namespace,
-                                           .webhooks = options_.certs.webhooks,
-                                           .term = term,
-                                           .seed = options_.seed}));
-    }
+    AddPodControllers(client, writer, sleeper, clock);
+    AddOtherControllers(client, writer, sleeper, clock);
   }
 
   void Add(const std::function<std::unique_ptr<Controller>(PodInformer& pods)>& make) {
@@ -333,6 +278,70 @@ class Watcher::Impl {
     return {.ns = options_.ns, .failed = WarnOfWatchFaults(logger_, "pods"), .seed = options_.seed};
   }
 
+  void AddPodControllers(kube::Client& client, kube::Client& writer, kube::Sleeper& sleeper,
+                         const Clock& clock) {
+    controllers_.push_back(std::make_unique<scaling::ScalingController>(
+        client, writer, sleeper, clock, logger_, pods_, decisions_, gate_,
+        scaling::ScalingController::Options{
+            .ns = options_.ns,
+            .without_rules = options_.without_rules,
+            .settings = [this] { return ScalingOf(config_); },
+            .term = term_,
+            .observe_latency =
+                [this](std::chrono::nanoseconds latency) {
+                  latency_.Observe(std::chrono::duration<double>(latency).count());
+                },
+            .seed = options_.seed}));
+    controllers_.push_back(std::make_unique<gang_repair::Controller>(
+        client, writer, sleeper, clock, logger_, pods_, decisions_,
+        gang_repair::Controller::Options{.enabled = [this] { return RepairsGangs(config_); },
+                                         .term = term_,
+                                         .seed = options_.seed}));
+    controllers_.push_back(std::make_unique<rescheduling::ReschedulingController>(
+        client, writer, sleeper, clock, logger_, pods_, decisions_, gate_,
+        rescheduling::ReschedulingController::Options{
+            .settings = [this] { return ReschedulingOf(config_); },
+            .grace_over_time = [this] { return GraceOverTime(config_); },
+            .term = term_,
+            .dry_run = options_.dry_run,
+            .ns = options_.own_namespace,
+            .observe_latency =
+                [this](std::chrono::nanoseconds latency) {
+                  fault_latency_.Observe(std::chrono::duration<double>(latency).count());
+                },
+            .observe_step =
+                [this](rescheduling::RecoveryStep step, std::chrono::nanoseconds took) {
+                  OfStep(step).Observe(std::chrono::duration<double>(took).count());
+                },
+            .seed = options_.seed}));
+  }
+
+  void AddOtherControllers(kube::Client& client, kube::Client& writer, kube::Sleeper& sleeper,
+                           const Clock& clock) {
+    controllers_.push_back(std::make_unique<ended_servers::Controller>(
+        client, sleeper, clock, logger_, decisions_,
+        ended_servers::Controller::Options{
+            .enabled =
+                [this] { return ReschedulingOf(config_).mode != schemas::ReschedulingMode::kOff; },
+            .ns = options_.ns,
+            .term = term_,
+            .seed = options_.seed}));
+    if (options_.manage_certs) {
+      controllers_.push_back(std::make_unique<CertificateController>(
+          writer, clock, logger_,
+          CertificateController::Options{
+              .manager = options_.certs, .term = term_, .seed = options_.seed}));
+    }
+    if (options_.fail_closed) {
+      controllers_.push_back(std::make_unique<fail_closed::Controller>(
+          writer, clock, logger_,
+          fail_closed::Controller::Options{.ns = options_.own_namespace,
+                                           .webhooks = options_.certs.webhooks,
+                                           .term = term_,
+                                           .seed = options_.seed}));
+    }
+  }
+
   prometheus::Histogram& OfStep(rescheduling::RecoveryStep step) {
     return recovery_steps_.Add({{"step", std::string(rescheduling::RecoveryStepName(step))}},
                                kRecoveryBuckets);
@@ -346,10 +355,11 @@ class Watcher::Impl {
       left_out += controller->left_out();
     }
     MetricFamily decisions =
-        MakeMetricFamily("mindgate_watcher_decisions_told_total",
+        MakeMetricFamily("mindgate_watcher_decisions_total",
                          "Decisions in the log, by what was done.", MetricType::Counter);
     for (const auto& [key, count] : decisions_.counts()) {
-      AddSeries(decisions, {{"controller", key.first}, {"decision", key.second}},
+      AddSeries(decisions,
+                {{"controller", std::string(key.first)}, {"decision", std::string(key.second)}},
                 static_cast<double>(count));
     }
     families.push_back(std::move(decisions));
@@ -365,6 +375,7 @@ class Watcher::Impl {
   kube::Sleeper& sleeper_;
   log::Logger& logger_;
   const Leadership& leadership_;
+  const std::function<std::optional<Term>()> term_ = [this] { return leadership_.term(); };
   const Snapshot<schemas::Config>& config_;
   const Options options_;
   kube::Recorder recorder_;

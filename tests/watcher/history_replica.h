@@ -84,7 +84,7 @@ class HistoryReplica final : public DecisionListener {
                             .ns = kWatcherNs});
   }
 
-  // --- what its watches tell, each in order ---
+  // --- what its watches report, each in order ---
 
   enum Watch : uint8_t { kPods, kPodGroups, kNodesAndFaults };
   void Later(Watch watch, std::function<void()> report) {
@@ -133,7 +133,7 @@ class HistoryReplica final : public DecisionListener {
   // --- what it knows and does ---
 
   bool leads() const { return clock.now < deadline; }
-  // Why it restarts nothing, as far as its watches have told.
+  // Why it restarts nothing, as far as its watches have reported.
   std::string Stopped() const { return faulty_nodes_.WhyStopped(nodes_.size(), kMaxFaultyNodes); }
   bool KnowsFaultOf(const std::string& node) const { return reported_.contains(node); }
 

@@ -144,7 +144,7 @@ struct Replica {
   }
   ~Replica() { Stop(); }
 
-  // Until it knows all there is and has looked at it.
+  // Until it knows all there is and has reconciled it.
   bool Start() {
     following = std::jthread([this] { pods.Run(stop.get_token()); });
     thread = std::jthread([this] { controller.Run(stop.get_token()); });
@@ -155,11 +155,12 @@ struct Replica {
     if (thread.joinable()) thread.join();
     if (following.joinable()) following.join();
   }
-  // What it told of a job: "restarted", "not restarted", ...
+  // What it reported of a job: "restarted", "not restarted", ...
   std::vector<std::string> Reported(const std::string& group) const {
     std::vector<std::string> reported;
     for (const auto& entry : decisions.entries()) {
-      if (entry.record.about.front().second == group) reported.push_back(entry.record.what);
+      if (entry.record.about.front().second == group)
+        reported.emplace_back(WordsOf(entry.record.kind).word);
     }
     return reported;
   }

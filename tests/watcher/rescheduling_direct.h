@@ -11,7 +11,7 @@
 #include "watcher/rescheduling/job.h"
 #include "watcher/rescheduling_cluster.h"
 
-// A reconciler without the watches: the test says what they told, and how late they are.
+// A reconciler without the watches: the test says what they reported, and how late they are.
 namespace mindgate::watcher::rescheduling {
 
 class ReportedDecisions final : public DecisionListener {
@@ -19,7 +19,9 @@ class ReportedDecisions final : public DecisionListener {
   void Report(DecisionRecord record) override { records.push_back(std::move(record)); }
   // "restart waits: ..."
   std::string last() const {
-    return records.empty() ? "" : records.back().what + ": " + records.back().reason;
+    return records.empty()
+               ? ""
+               : std::string(WordsOf(records.back().kind).word) + ": " + records.back().reason;
   }
   std::vector<DecisionRecord> records;
 };
@@ -57,7 +59,7 @@ struct Direct {
     return cluster.server.Find(kube::resources::kPodGroups, kNs, name);
   }
 
-  // As watches that are not late tell it.
+  // As watches that are not late report it.
   Job JobNow(const std::string& group, int pods = 4) const {
     const json::Document of_group(Group(group));
     std::vector<PodPtr> of_pods;
@@ -69,7 +71,7 @@ struct Direct {
     return JobOf(PodGroupOf(of_group.root()), of_pods);
   }
 
-  // `not_ready` as the watch of nodes tells it: also what it does not know.
+  // `not_ready` as the watch of nodes reports it: also what it does not know.
   ReconcileResult Reconcile(const std::string& group, std::optional<Job> job,
                             const PodNames& not_ready, std::string stopped = "") {
     Reconciler::Inputs inputs{.job = std::move(job),
@@ -89,7 +91,7 @@ struct Direct {
   Cluster cluster;
   schemas::Rescheduling settings;
   faults::FaultsByNode reported;
-  // That it rests on, by node; nothing: something else is told by now.
+  // That it rests on, by node; nothing: something else is reported by now.
   std::map<std::string, std::optional<std::vector<faults::ReportVersion>>> reports;
   PodNames ready;  // nodes of which the watch has reported since the decision that they are
   ReportedDecisions decisions;

@@ -144,16 +144,10 @@ ReconcileResult Controller::Reconcile(const PodKey& key) {
 }
 
 void Controller::Report(const EndedServer& server) {
-  DecisionRecord record;
-  record.controller = "ended-servers";
-  record.ns = server.ns;
+  DecisionRecord record{.kind = DecisionKind::kServerSucceeded, .ns = server.ns};
   record.about = {{"pod", server.pod}, {"ownerKind", server.owner_kind}, {"owner", server.owner}};
-  record.what = "server succeeded";
   record.reason = Explain(server);
   record.regarding = {"v1", "Pod", server.ns, server.pod, server.uid};
-  record.type = kube::EventRecord::Type::kWarning;
-  record.event_reason = "ServerSucceeded";
-  record.event_action = "Watch";
   decisions_.Report(std::move(record));
 }
 

@@ -8,6 +8,60 @@
 namespace mindgate::watcher {
 namespace {
 
+using Kind = DecisionKind;
+
+constexpr auto kNormal = kube::EventRecord::Type::kNormal;
+constexpr auto kWarning = kube::EventRecord::Type::kWarning;
+
+// In the order of the enumerators.
+constexpr DecisionWords kDecisionWords[] = {
+    {Kind::kGranted, "scaling", "granted", "InstanceGranted", "Grant", kNormal},
+    {Kind::kHeld, "scaling", "held", "InstanceHeld", "Hold", kNormal},
+    {Kind::kNotEnqueued, "scaling", "not enqueued", "InstanceNotEnqueued", "Wait", kNormal},
+    {Kind::kWithdrawn, "scaling", "withdrawn", "InstanceWithdrawn", "Withdraw", kNormal},
+    {Kind::kGivenUp, "scaling", "given up", "InstanceGivenUp", "GiveUp", kWarning},
+    {Kind::kRuleUnusable, "scaling", "held", "ScalingRuleUnusable", "Hold", kWarning},
+    {Kind::kWouldGrant, "scaling", "would be granted", "InstanceWouldBeGranted", "Observe",
+     kNormal},
+    {Kind::kWouldHold, "scaling", "would be held", "InstanceWouldBeHeld", "Observe", kNormal},
+    {Kind::kWouldWithdraw, "scaling", "would be withdrawn", "InstanceWouldBeWithdrawn", "Observe",
+     kNormal},
+    {Kind::kWouldGiveUp, "scaling", "would be given up", "InstanceWouldBeGivenUp", "Observe",
+     kNormal},
+    {Kind::kGangLowered, "gang-repair", "gang lowered", "GangLowered", "Lower", kNormal},
+    {Kind::kGangRestored, "gang-repair", "gang restored", "GangRestored", "Restore", kNormal},
+    {Kind::kWouldLowerGang, "gang-repair", "gang would be lowered", "GangLowered", "Lower",
+     kNormal},
+    {Kind::kWouldRestoreGang, "gang-repair", "gang would be restored", "GangRestored", "Restore",
+     kNormal},
+    {Kind::kServerSucceeded, "ended-servers", "server succeeded", "ServerSucceeded", "Watch",
+     kWarning},
+    {Kind::kRestarted, "rescheduling", "restarted", "JobRestarted", "Restart", kWarning},
+    {Kind::kPodsMarked, "rescheduling", "pods marked", "PodsMarked", "Mark", kWarning},
+    {Kind::kWouldRestart, "rescheduling", "would be restarted", "WouldRestart", "Restart",
+     kWarning},
+    {Kind::kWouldMarkPods, "rescheduling", "pods would be marked", "WouldRestart", "Restart",
+     kWarning},
+    {Kind::kRestartWaits, "rescheduling", "restart waits", "RestartWaits", "Restart", kWarning},
+    {Kind::kNotRestarted, "rescheduling", "not restarted", "NotRestarted", "Restart", kWarning},
+    {Kind::kPluginDiffers, "rescheduling", "the plugin differs", "PluginDiffers", "Compare",
+     kWarning},
+    {Kind::kNodeIsolated, "rescheduling", "isolated", "NodeIsolated", "Isolate", kWarning},
+    {Kind::kNodeReleased, "rescheduling", "no longer isolated", "NodeReleased", "Release", kNormal},
+    {Kind::kWouldIsolate, "rescheduling", "would be isolated", "WouldIsolate", "Isolate", kWarning},
+    {Kind::kIsolationWaits, "rescheduling", "isolation waits", "IsolationWaits", "Isolate",
+     kWarning},
+};
+
+consteval bool IsInOrder() {
+  size_t index = 0;
+  for (const DecisionWords& row : kDecisionWords) {
+    if (row.kind != static_cast<Kind>(index++)) return false;
+  }
+  return index == static_cast<size_t>(Kind::kIsolationWaits) + 1;
+}
+static_assert(IsInOrder());
+
 // "jobID" of JSON is "job_id" in the log.
 std::string FieldName(std::string_view json_name) {
   std::string name;
@@ -23,7 +77,12 @@ std::string FieldName(std::string_view json_name) {
 
 }  // namespace
 
+const DecisionWords& WordsOf(DecisionKind kind) {
+  return kDecisionWords[static_cast<size_t>(kind)];
+}
+
 void DecisionLog::Report(DecisionRecord record) {
+  const DecisionWords& words = WordsOf(record.kind);
   record.reason = Cut(std::move(record.reason), kMaxReason);
   for (auto& [name, value] : record.about) value = Cut(std::move(value), kMaxAbout);
   std::optional<int64_t> not_logged;
@@ -34,13 +93,13 @@ void DecisionLog::Report(DecisionRecord record) {
   if (not_logged) Log(record, *not_logged);
   if (!record.regarding.name.empty()) {
     recorder_.Record({.regarding = record.regarding,
-                      .type = record.type,
-                      .reason = record.event_reason,
-                      .action = record.event_action,
+                      .type = words.event_type,
+                      .reason = std::string(words.event_reason),
+                      .action = std::string(words.event_action),
                       .note = record.reason});
   }
   const MutexLock lock(mutex_);
-  ++counts_[{record.controller, record.what}];
+  ++counts_[{words.controller, words.word}];
   if (entries_.size() == kMaxEntries) MakeRoom();
   ++of_namespace_[record.ns];
   entries_.push_back({clock_.WallNow(), std::move(record)});
@@ -70,7 +129,8 @@ std::optional<int64_t> DecisionLog::TakeLine(const std::string& ns) {
 }
 
 void DecisionLog::Log(const DecisionRecord& record, int64_t not_logged) {
-  std::vector<log::Field> fields = {{"controller", std::string_view(record.controller)},
+  const DecisionWords& words = WordsOf(record.kind);
+  std::vector<log::Field> fields = {{"controller", words.controller},
                                     {"namespace", std::string_view(record.ns)}};
   std::vector<std::string> names;
   for (const auto& [name, value] : record.about) names.push_back(FieldName(name));
@@ -80,7 +140,7 @@ void DecisionLog::Log(const DecisionRecord& record, int64_t not_logged) {
   fields.push_back({"why", std::string_view(record.reason)});
   fields.push_back({"enforced", record.enforced});
   if (not_logged > 0) fields.push_back({"not_logged", not_logged});
-  logger_.Log(log::Level::kInfo, record.what, fields);
+  logger_.Log(log::Level::kInfo, words.word, fields);
 }
 
 void DecisionLog::MakeRoom() {

@@ -16,21 +16,61 @@
 
 namespace mindgate::watcher {
 
-// What a controller did, after the API server said yes; or, where nothing is done, what it would.
+// What a controller did, or would do.
+enum class DecisionKind : uint8_t {
+  kGranted,
+  kHeld,
+  kNotEnqueued,
+  kWithdrawn,
+  kGivenUp,
+  kRuleUnusable,
+  kWouldGrant,
+  kWouldHold,
+  kWouldWithdraw,
+  kWouldGiveUp,
+
+  kGangLowered,
+  kGangRestored,
+  kWouldLowerGang,
+  kWouldRestoreGang,
+
+  kServerSucceeded,
+
+  kRestarted,
+  kPodsMarked,
+  kWouldRestart,
+  kWouldMarkPods,
+  kRestartWaits,
+  kNotRestarted,
+  kPluginDiffers,
+
+  kNodeIsolated,
+  kNodeReleased,
+  kWouldIsolate,
+  kIsolationWaits,
+};
+
+// How it is reported: a row of one table, which metrics, logs, Events and scenarios take it from.
+struct DecisionWords {
+  DecisionKind kind;
+  std::string_view controller;  // "scaling", "gang-repair"
+  std::string_view word;        // "granted", "would be granted", ...
+  std::string_view event_reason;
+  std::string_view event_action;
+  kube::EventRecord::Type event_type;
+};
+const DecisionWords& WordsOf(DecisionKind kind);
+
+// A decision, after the API server said yes; or, where nothing is done, what would be.
 struct DecisionRecord {
-  std::string controller;  // "scaling", "gang-repair"
+  DecisionKind kind;
   std::string ns;
   // What it is about, by the names that /decisions and the log give it: {"instance",
   // "AscendJob/p0"}, {"rule", "..."}.
-  std::vector<std::pair<std::string, std::string>> about;
-  std::string what;       // "granted", "would be granted", ...
-  std::string reason;     // a sentence for people
-  bool enforced = false;  // it was done, and not only decided
-  // The Event; no `regarding`: none is written.
-  kube::ObjectReference regarding{};
-  kube::EventRecord::Type type = kube::EventRecord::Type::kNormal;
-  std::string event_reason;  // "InstanceGranted"
-  std::string event_action;  // "Grant"
+  std::vector<std::pair<std::string, std::string>> about{};
+  std::string reason{};               // a sentence for people
+  bool enforced = false;              // it was done, and not only decided
+  kube::ObjectReference regarding{};  // of the Event; without a name none is written
 };
 
 // To whom a controller reports its decisions. Safe from many threads.
@@ -58,8 +98,8 @@ class DecisionLog final : public DecisionListener {
     Time time{};
     DecisionRecord record;
   };
-  // By controller and what was done.
-  using Counts = std::map<std::pair<std::string, std::string>, uint64_t>;
+  // By controller and what was done, as words.
+  using Counts = std::map<std::pair<std::string_view, std::string_view>, uint64_t>;
 
   // All must outlive it.
   DecisionLog(const Clock& clock, log::Logger& logger, kube::Recorder& recorder)

@@ -267,18 +267,16 @@ void Controller::Report(const Repair& repair, bool enforced) {
   const std::string of =
       " of PodGroup " + repair.group.name +
       (repair.replica_set.empty() ? "" : " (ReplicaSet " + repair.replica_set + ")");
+  using Kind = DecisionKind;
   DecisionRecord record{
-      .controller = "gang-repair",
+      .kind = lowers ? (enforced ? Kind::kGangLowered : Kind::kWouldLowerGang)
+                     : (enforced ? Kind::kGangRestored : Kind::kWouldRestoreGang),
       .ns = repair.ns,
       .about = {{repair.owner_field(), repair.name}, {"podGroup", repair.group.name}},
-      .what =
-          std::string(enforced ? "gang " : "gang would be ") + (lowers ? "lowered" : "restored"),
       .reason = (lowers ? k + of + " set to " + decision.k
                         : k + of + " removed, so the value on the pods applies again") +
                 ": " + decision.reason,
-      .enforced = enforced,
-      .event_reason = lowers ? "GangLowered" : "GangRestored",
-      .event_action = lowers ? "Lower" : "Restore"};
+      .enforced = enforced};
   if (!repair.replica_set.empty()) record.about.emplace_back("replicaSet", repair.replica_set);
   record.about.emplace_back("pods", std::to_string(repair.pods));
   record.about.emplace_back("template", std::to_string(repair.k));

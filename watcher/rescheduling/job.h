@@ -106,7 +106,7 @@ std::vector<json::Projection::Path> PodFields();
 std::vector<json::Projection::Path> PodGroupFields();
 
 // Whether the last run of a container ended with an error. One that was restarted in place thus
-// counts until its pod is replaced (trap 35).
+// counts until its pod is replaced.
 bool HasFailedContainer(const json::Value& pod);
 
 // Whether a scheduler bound the pod: its condition PodScheduled is True. The API server writes that

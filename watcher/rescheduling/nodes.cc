@@ -232,7 +232,7 @@ ReconcileResult Isolation::Reconcile(const NodeKey& key, const Term& term) {
     if (!faulty) {
       IsNew(key.name, "");
     } else if (IsNew(key.name, "would")) {
-      Report(key.name, "", "would be isolated",
+      Report(key.name, "", DecisionKind::kWouldIsolate,
              key.name + " would get the taint " + TaintText() + ", as " + kWhyIsolated, false);
     }
     return {};
@@ -269,10 +269,10 @@ ReconcileResult Isolation::Reconcile(const NodeKey& key, const Term& term) {
     reported_.erase(key.name);
   }
   if (faulty) {
-    Report(key.name, uid, "isolated",
+    Report(key.name, uid, DecisionKind::kNodeIsolated,
            key.name + " got the taint " + TaintText() + ", as " + kWhyIsolated, true);
   } else {
-    Report(key.name, uid, "no longer isolated",
+    Report(key.name, uid, DecisionKind::kNodeReleased,
            key.name + " has no longer the taint " + TaintText() + ", as " +
                (options_.enabled() ? "it is healthy again" : "isolateNodes is off"),
            true);
@@ -289,7 +289,7 @@ ReconcileResult Isolation::Waits(const std::string& node, const std::string& uid
                                  const Refusal& refusal) {
   if (refusal.is_over) return {.failed = true};
   if (!refusal.brief && IsNew(node, refusal.why)) {
-    Report(node, uid, "isolation waits",
+    Report(node, uid, DecisionKind::kIsolationWaits,
            std::string(kWhyIsolated) + "; it waits, because " + refusal.why, false);
   }
   const Clock::Instant now = clock_.Now();
@@ -333,23 +333,14 @@ bool Isolation::IsNew(const std::string& node, const std::string& report) {
   return true;
 }
 
-void Isolation::Report(const std::string& node, const std::string& uid, std::string_view what,
+void Isolation::Report(const std::string& node, const std::string& uid, DecisionKind kind,
                        const std::string& reason, bool done) {
-  const bool released = what == "no longer isolated";
-  DecisionRecord record;
-  record.controller = "rescheduling";
-  record.about = {{"node", node}};
-  record.what = what;
-  record.reason = reason;
-  record.enforced = done;
-  record.regarding = {"v1", "Node", "", node, uid};
-  record.type = released ? kube::EventRecord::Type::kNormal : kube::EventRecord::Type::kWarning;
-  record.event_reason = released                    ? "NodeReleased"
-                        : done                      ? "NodeIsolated"
-                        : what == "isolation waits" ? "IsolationWaits"
-                                                    : "WouldIsolate";
-  record.event_action = released ? "Release" : "Isolate";
-  decisions_.Report(std::move(record));
+  decisions_.Report({.kind = kind,
+                     .ns = {},
+                     .about = {{"node", node}},
+                     .reason = reason,
+                     .enforced = done,
+                     .regarding = {"v1", "Node", "", node, uid}});
 }
 
 Isolation::Counts Isolation::counts() const {

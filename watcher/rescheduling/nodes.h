@@ -193,7 +193,7 @@ class Isolation {
   ReconcileResult Waits(const std::string& node, const std::string& uid, const Refusal& refusal);
   ReconcileResult NotChanged(const NodeKey& key, const kube::Fault& fault);
   bool IsNew(const std::string& node, const std::string& report);
-  void Report(const std::string& node, const std::string& uid, std::string_view what,
+  void Report(const std::string& node, const std::string& uid, DecisionKind kind,
               const std::string& reason, bool done);
 
   const Writer writer_;

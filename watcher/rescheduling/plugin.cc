@@ -197,17 +197,11 @@ std::optional<Time> PluginCanary::Observe(LeaderClient& client, const JobKey& ke
     const MutexLock lock(mutex_);
     ++reported_;
   }
-  DecisionRecord record;
-  record.controller = "rescheduling";
-  record.ns = key.ns;
-  record.what = "the plugin differs";
+  DecisionRecord record{.kind = DecisionKind::kPluginDiffers, .ns = key.ns};
   record.about = {{"podGroup", key.pod_group}};
   record.reason = "Volcano's plugin restarted this job, and " + DifferenceText(*difference) +
                   "; its version may decide by other rules than mindgate";
   record.regarding = job.regarding;
-  record.type = kube::EventRecord::Type::kWarning;
-  record.event_reason = "PluginDiffers";
-  record.event_action = "Compare";
   decisions_.Report(std::move(record));
   return std::nullopt;
 }

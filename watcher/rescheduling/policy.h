@@ -95,7 +95,7 @@ class JobMetadata {
   FaultPolicy Policy(bool asks_for_npus) const;
 
   // How many pods the job needs: the PodGroup's minMember, or where that is 1,
-  // huawei.com/schedule_minAvailable (trap 33).
+  // huawei.com/schedule_minAvailable.
   int64_t MinAvailable(int64_t min_member) const;
 
   // Empty: there is none.

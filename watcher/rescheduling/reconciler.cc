@@ -50,14 +50,24 @@ struct Reconciler::Run {
   LeaderClient client;
   std::set<std::string, std::less<>> not_ready;
   schemas::Rescheduling settings{};
+  bool enforces = false;
   Time now{};
   Job job{};
+  DecisionOptions options{};
+  JobState before{};  // what is remembered of the job
+  JobState seen{};    // the same, with what it looks like now
   Decision decision{};
   PodGroupState group{};        // as the fresh look found it
   SharedFailure failure;        // of calls about its pods
   std::string records_fault{};  // why it is not known whether Volcano acted
+  ReconcileResult result{};
 
   Hardware hardware() const { return {*inputs.faults, not_ready}; }
+  void Decide() { decision = rescheduling::Decide(job, hardware(), before, options, now); }
+  void RequeueAt(Time at) {
+    const Clock::Instant::duration after = std::max(at - now, Time::duration(0));
+    result.requeue_after = std::min(result.requeue_after.value_or(after), after);
+  }
 };
 
 Reconciler::Reconciler(Writer writer, const Clock& clock, log::Logger& logger,
@@ -109,140 +119,127 @@ ReconcileResult Reconciler::Reconcile(const JobKey& key, const Inputs& inputs, c
   }
   run.job = *inputs.job;
   run.now = term_clock_.Now(term);
-  const bool enforces = enforced(run.settings);
-  if (enforces) {
-    // Of jobs that went while nobody led nothing is kept.
-    if (const auto loaded = store_.Load(run.client, run.now, options_.exists); !loaded) {
-      logger_.Warning("what was restarted before cannot be read: nothing is restarted until it is",
-                      {{"fault", loaded.error().message}});
-      return {.failed = true};
-    }
-    InheritBudget(run);
+  run.enforces = enforced(run.settings);
+  if (run.enforces && !LoadState(run)) return {.failed = true};
+  MakeDecision(run);
+  if (run.decision.tasks.empty()) return DoNothing(run);
+  if (!run.enforces) {
+    ReportOnce(run, false, run.decision.why);
+    Stay(run);
+    return run.result;
   }
-  DecisionOptions options{.takeover_after = run.settings.mode == ReschedulingMode::kTakeover
-                                                ? run.settings.takeover_after
-                                                : std::chrono::seconds(0),
-                          .escalate_after = run.settings.escalate_after,
-                          .grace_over_time = options_.grace_over_time()};
-  options.only_where_room = run.settings.only_where_room;
+  // Also of a step that only goes on with what was begun: minutes may lie between two of them.
+  if (const Refusal refusal = MayLook(run); refusal.refused()) return Wait(run, refusal);
+  if (auto ended = DecideAfresh(run)) return *ended;
+  return Restart(run);
+}
+
+// --- the decision --------------------------------------------------------------------------------
+
+// False when what was restarted before is not known.
+bool Reconciler::LoadState(Run& run) {
+  // Of jobs that went while nobody led nothing is kept.
+  if (const auto loaded = store_.Load(run.client, run.now, options_.exists); !loaded) {
+    logger_.Warning("what was restarted before cannot be read: nothing is restarted until it is",
+                    {{"fault", loaded.error().message}});
+    return false;
+  }
+  InheritBudget(run);
+  return true;
+}
+
+// Of what the watches have reported.
+void Reconciler::MakeDecision(Run& run) {
+  run.options = {.takeover_after = run.settings.mode == ReschedulingMode::kTakeover
+                                       ? run.settings.takeover_after
+                                       : std::chrono::seconds(0),
+                 .escalate_after = run.settings.escalate_after,
+                 .grace_over_time = options_.grace_over_time()};
+  run.options.only_where_room = run.settings.only_where_room;
   if (options_.why_no_room) {
-    options.why_no_room = [&](const std::vector<size_t>& going) {
-      return options_.why_no_room(run.job, going, *inputs.faults);
+    run.options.why_no_room = [this, &run](const std::vector<size_t>& going) {
+      return options_.why_no_room(run.job, going, *run.inputs.faults);
     };
   }
-  const JobState before = store_.Get(key);
-  const auto decide = [&] {
-    run.decision = Decide(run.job, run.hardware(), before, options, run.now);
-  };
-  decide();
-  if (enforces && run.decision.counts_against_budget &&
-      options.takeover_after > std::chrono::seconds(0)) {
+  run.before = store_.Get(run.key);
+  run.Decide();
+  if (run.enforces && run.decision.counts_against_budget &&
+      run.options.takeover_after > std::chrono::seconds(0)) {
     run.job.restarted_by_other = RestartedByOther(run);
-    if (run.job.restarted_by_other) decide();
+    if (run.job.restarted_by_other) run.Decide();
   }
-  recoveries_.See(key, run.job, run.decision.types, run.decision.next.restart.has_value(), run.now);
-  JobState seen = before;
-  seen.uid = run.job.uid;
-  seen.seen = run.decision.next.seen;
-  const auto stay = [&] { store_.Set(key, std::move(seen)); };
-
-  ReconcileResult result;
-  const auto requeue_at = [&](Time at) {
-    const Clock::Instant::duration after = std::max(at - run.now, Time::duration(0));
-    result.requeue_after = std::min(result.requeue_after.value_or(after), after);
-  };
-  if (run.decision.requeue_at) requeue_at(*run.decision.requeue_at);
+  recoveries_.See(run.key, run.job, run.decision.types, run.decision.next.restart.has_value(),
+                  run.now);
+  run.seen = run.before;
+  run.seen.uid = run.job.uid;
+  run.seen.seen = run.decision.next.seen;
+  if (run.decision.requeue_at) run.RequeueAt(*run.decision.requeue_at);
   if (run.settings.mode != ReschedulingMode::kEnforce) {
-    const auto again = canary_.Observe(run.client, key, run.job, run.decision.types, run.now);
-    if (again) requeue_at(*again);
+    const auto again = canary_.Observe(run.client, run.key, run.job, run.decision.types, run.now);
+    if (again) run.RequeueAt(*again);
   }
+}
 
-  if (run.decision.tasks.empty()) {
-    const bool healthy = run.decision.reason == FaultType::kHealthy;
-    // What is on its way, or done, was reported when it began.
-    const bool reported = run.decision.next.restart || run.decision.step == Step::kAnnotate;
-    if (run.decision.lacks_room || (!healthy && !reported))
-      ReportOnce(run, false, run.decision.why);
-    if (healthy && !run.decision.next.restart) ForgetReported(key);
-    if (!enforces) {
-      stay();
-    } else if (run.decision.stops_asking && !AskToExit(run, false)) {
-      result.failed = true;
-    } else if (!store_.Save(run.client, key, run.decision.next)) {
-      result.failed = true;
-    }
-    return result;
-  }
-  if (!enforces) {
+// Nothing is remembered but what the job looked like.
+void Reconciler::Stay(Run& run) { store_.Set(run.key, std::move(run.seen)); }
+
+ReconcileResult Reconciler::DoNothing(Run& run) {
+  const bool healthy = run.decision.reason == FaultType::kHealthy;
+  // What is on its way, or done, was reported when it began.
+  const bool reported = run.decision.next.restart || run.decision.step == Step::kAnnotate;
+  if (run.decision.lacks_room || (!healthy && !reported)) {
     ReportOnce(run, false, run.decision.why);
-    stay();
-    return result;
   }
-  const auto wait = [&](const Refusal& refusal) {
-    stay();
-    result.failed = refusal.unreadable || refusal.is_over;
-    if (refusal.is_over) return result;
-    if (!refusal.brief) {
-      ReportOnce(run, false, run.decision.why + "; it waits, because " + refusal.why);
-    }
-    requeue_at(run.now + (refusal.brief ? kWatchIsLate : kLookAgain));
-    if (refusal.again) {
-      const auto pause = std::max(*refusal.again - clock_.Now(), Clock::Instant::duration(0));
-      result.requeue_after = refusal.brief ? pause : std::min(*result.requeue_after, pause);
-    }
-    return result;
-  };
-  // Also of a step that only goes on with what was begun: minutes may lie between two of them.
-  if (const Refusal refusal = MayLook(run); refusal.refused()) return wait(refusal);
-  Revalidation look = Revalidate(run.client, gate_.calls(), key, run.job, run.decision,
+  if (healthy && !run.decision.next.restart) ForgetReported(run.key);
+  if (!run.enforces) {
+    Stay(run);
+  } else if (run.decision.stops_asking && !AskToExit(run, false)) {
+    run.result.failed = true;
+  } else if (!store_.Save(run.client, run.key, run.decision.next)) {
+    run.result.failed = true;
+  }
+  return run.result;
+}
+
+ReconcileResult Reconciler::Wait(Run& run, const Refusal& refusal) {
+  ReconcileResult& result = run.result;
+  Stay(run);
+  result.failed = refusal.unreadable || refusal.is_over;
+  if (refusal.is_over) return result;
+  if (!refusal.brief) {
+    ReportOnce(run, false, run.decision.why + "; it waits, because " + refusal.why);
+  }
+  run.RequeueAt(run.now + (refusal.brief ? kWatchIsLate : kLookAgain));
+  if (refusal.again) {
+    const auto pause = std::max(*refusal.again - clock_.Now(), Clock::Instant::duration(0));
+    result.requeue_after = refusal.brief ? pause : std::min(*result.requeue_after, pause);
+  }
+  return result;
+}
+
+// Reads all that the decision rests on, and decides again. Nothing: it is to be carried out.
+std::optional<ReconcileResult> Reconciler::DecideAfresh(Run& run) {
+  Revalidation look = Revalidate(run.client, gate_.calls(), run.key, run.job, run.decision,
                                  run.hardware(), options_.reports_of);
-  if (!look.disabled_by_owner.empty())
-    return wait({.why = look.disabled_by_owner, .unreadable = look.failed});
+  if (!look.disabled_by_owner.empty()) {
+    return Wait(run, {.why = look.disabled_by_owner, .unreadable = look.failed});
+  }
   if (look.changed.empty()) {
     run.job = std::move(look.job);
     run.not_ready = std::move(look.not_ready);
     run.group = std::move(look.group);
-    decide();
-    if (run.decision.tasks.empty()) look.changed = "there is nothing to be done by now";
+    run.Decide();
+    if (!run.decision.tasks.empty()) return std::nullopt;
+    look.changed = "there is nothing to be done by now";
   }
-  if (!look.changed.empty()) {
-    logger_.Info("a job is not restarted: it has changed meanwhile",
-                 {{"namespace", key.ns}, {"pod_group", key.pod_group}, {"what", look.changed}});
-    stay();
-    // Otherwise in case that no watch reports it.
-    requeue_at(run.now + (look.watch_lags ? kWatchIsLate : kLookAgain));
-    result.failed = look.failed;
-    return result;
-  }
-  const bool spends = run.decision.counts_against_budget;
-  if (const auto saved = store_.Save(run.client, key, run.decision.next,
-                                     spends ? std::optional(run.now) : std::nullopt);
-      !saved) {
-    // Nothing was done: as if it had not been decided.
-    store_.TakeBack(key, before, spends);
-    if (saved.error().reason != kube::Reason::kStopped) {
-      logger_.Warning(
-          "a job is not restarted: what is to be done cannot be written down",
-          {{"namespace", key.ns}, {"pod_group", key.pod_group}, {"fault", saved.error().message}});
-    }
-    return {.failed = true};
-  }
-  const std::vector<size_t> tasks = run.decision.tasks;
-  std::vector<Done> outcomes(tasks.size(), Done::kNo);
-  const Refusal refusal = CarryOut(run, outcomes);
-  const bool any_sent =
-      std::any_of(outcomes.begin(), outcomes.end(), [](Done done) { return done != Done::kNo; });
-  if (refusal.refused() && !any_sent) {
-    // Nothing was done, and the next leader is not to think so either. If this cannot be written,
-    // it finds pods that are not faulty any more, or chooses them again.
-    store_.TakeBack(key, before, spends);
-    static_cast<void>(store_.Save(run.client, key, before));
-    return wait(refusal);
-  }
-  canary_.Forget(key);
-  result.failed = !Finish(run, tasks, outcomes);
-  result.retry_after = run.failure.retry_after();
-  return result;
+  logger_.Info(
+      "a job is not restarted: it has changed meanwhile",
+      {{"namespace", run.key.ns}, {"pod_group", run.key.pod_group}, {"what", look.changed}});
+  Stay(run);
+  // Otherwise in case that no watch reports it.
+  run.RequeueAt(run.now + (look.watch_lags ? kWatchIsLate : kLookAgain));
+  run.result.failed = look.failed;
+  return run.result;
 }
 
 // --- before anything is done ---------------------------------------------------------------------
@@ -301,6 +298,40 @@ std::optional<Time> Reconciler::RestartedByOther(Run& run) {
 }
 
 // --- what is done --------------------------------------------------------------------------------
+
+// Writes down what is to be done, and does it.
+ReconcileResult Reconciler::Restart(Run& run) {
+  const bool spends = run.decision.counts_against_budget;
+  if (const auto saved = store_.Save(run.client, run.key, run.decision.next,
+                                     spends ? std::optional(run.now) : std::nullopt);
+      !saved) {
+    // Nothing was done: as if it had not been decided.
+    store_.TakeBack(run.key, run.before, spends);
+    if (saved.error().reason != kube::Reason::kStopped) {
+      logger_.Warning("a job is not restarted: what is to be done cannot be written down",
+                      {{"namespace", run.key.ns},
+                       {"pod_group", run.key.pod_group},
+                       {"fault", saved.error().message}});
+    }
+    return {.failed = true};
+  }
+  const std::vector<size_t> tasks = run.decision.tasks;
+  std::vector<Done> outcomes(tasks.size(), Done::kNo);
+  const Refusal refusal = CarryOut(run, outcomes);
+  const bool any_sent =
+      std::any_of(outcomes.begin(), outcomes.end(), [](Done done) { return done != Done::kNo; });
+  if (refusal.refused() && !any_sent) {
+    // Nothing was done, and the next leader is not to think so either. If this cannot be written,
+    // it finds pods that are not faulty any more, or chooses them again.
+    store_.TakeBack(run.key, run.before, spends);
+    static_cast<void>(store_.Save(run.client, run.key, run.before));
+    return Wait(run, refusal);
+  }
+  canary_.Forget(run.key);
+  run.result.failed = !Finish(run, tasks, outcomes);
+  run.result.retry_after = run.failure.retry_after();
+  return run.result;
+}
 
 // Says what became of each of the decision's tasks. Faulty pods go last: as long as one is there,
 // what is left is found again.
@@ -455,41 +486,27 @@ std::string PodsText(const Job& job, const std::vector<size_t>& tasks) {
 }  // namespace
 
 void Reconciler::Report(Run& run, bool done, const std::string& reason) {
+  using Kind = DecisionKind;
   const Decision& decision = run.decision;
-  const bool enforces = enforced(run.settings);
   const bool acts = !decision.tasks.empty();
-  DecisionRecord record;
-  record.controller = "rescheduling";
-  record.ns = run.key.ns;
-  record.about = {{"podGroup", run.key.pod_group},
-                  {"fault", std::string(FaultTypeName(decision.reason))}};
-  record.reason = reason;
-  record.regarding = run.job.regarding;
-  record.type = kube::EventRecord::Type::kWarning;
-  if (acts) record.about.emplace_back("pods", PodsText(run.job, decision.tasks));
+  const bool marks = decision.step == Step::kAnnotate;
+  const std::string fault(FaultTypeName(decision.reason));
+  DecisionRecord record{.kind = Kind::kNotRestarted,
+                        .ns = run.key.ns,
+                        .about = {{"podGroup", run.key.pod_group}, {"fault", fault}},
+                        .reason = reason,
+                        .enforced = done,
+                        .regarding = run.job.regarding};
+  const std::string pods = PodsText(run.job, decision.tasks);
+  if (acts) record.about.emplace_back("pods", pods);
   if (done) {
-    record.enforced = true;
-    record.what = decision.step == Step::kAnnotate ? "pods marked" : "restarted";
-    record.event_reason = decision.step == Step::kAnnotate ? "PodsMarked" : "JobRestarted";
-    record.event_action = decision.step == Step::kAnnotate ? "Mark" : "Restart";
-    record.reason = std::string(FaultTypeName(decision.reason)) + ": " +
-                    PodsText(run.job, decision.tasks) + " " + DoneName(decision.step) + ", as " +
-                    reason;
-  } else if (acts && !enforces) {
-    record.what = decision.step == Step::kAnnotate ? "pods would be marked" : "would be restarted";
-    record.event_reason = "WouldRestart";
-    record.event_action = "Restart";
-    record.reason = std::string(FaultTypeName(decision.reason)) + ": " +
-                    PodsText(run.job, decision.tasks) + " would be " + DoneName(decision.step) +
-                    ", as " + reason;
+    record.kind = marks ? Kind::kPodsMarked : Kind::kRestarted;
+    record.reason = fault + ": " + pods + " " + DoneName(decision.step) + ", as " + reason;
+  } else if (acts && !enforced(run.settings)) {
+    record.kind = marks ? Kind::kWouldMarkPods : Kind::kWouldRestart;
+    record.reason = fault + ": " + pods + " would be " + DoneName(decision.step) + ", as " + reason;
   } else if (decision.is_pending || acts) {
-    record.what = "restart waits";
-    record.event_reason = "RestartWaits";
-    record.event_action = "Restart";
-  } else {
-    record.what = "not restarted";
-    record.event_reason = "NotRestarted";
-    record.event_action = "Restart";
+    record.kind = Kind::kRestartWaits;
   }
   decisions_.Report(std::move(record));
 }

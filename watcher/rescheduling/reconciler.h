@@ -103,6 +103,13 @@ class Reconciler {
 
   void ForgetReported(const JobKey& key);
   bool enforced(const schemas::Rescheduling& settings) const;
+  bool LoadState(Run& run);
+  void MakeDecision(Run& run);
+  void Stay(Run& run);
+  ReconcileResult DoNothing(Run& run);
+  ReconcileResult Wait(Run& run, const Refusal& refusal);
+  std::optional<ReconcileResult> DecideAfresh(Run& run);
+  ReconcileResult Restart(Run& run);
   DisruptionGate::Request RequestOf(const Run& run) const;
   Refusal MayLook(Run& run);
   void InheritBudget(Run& run);

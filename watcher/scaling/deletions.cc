@@ -226,7 +226,7 @@ bool Reconciler::FinishGivingUp(Run& run) {
       continue;
     }
     if (CountWhenDone(giving_up)) {
-      Report(run.key, giving_up.outcome, kGivenUp, true, run.Find(each->first));
+      Report(run.key, giving_up.outcome, DecisionKind::kGivenUp, true, run.Find(each->first));
     }
     finished = finished && !any_live;
     each = any_live ? std::next(each) : run.state.giving_up.erase(each);

@@ -239,7 +239,7 @@ bool Reconciler::GrantTo(Run& run, const Outcome& outcome, const ObservedInstanc
     grant.unfinished = unfinished.value_or(outcome);
     return false;
   }
-  if (goes_on) Report(run.key, *unfinished, kGranted, true, &instance);
+  if (goes_on) Report(run.key, *unfinished, DecisionKind::kGranted, true, &instance);
   return true;
 }
 
@@ -294,22 +294,18 @@ Reconciler::Done Reconciler::Evaluate(Run& run, const kube::Answer<void>& answer
 
 // --- reports -------------------------------------------------------------------------------------
 
-void Reconciler::Report(const ServiceKey& key, const Outcome& outcome, const Wording& wording,
+void Reconciler::Report(const ServiceKey& key, const Outcome& outcome, DecisionKind kind,
                         bool enforced, const ObservedInstance* instance) {
   decisions_.Report(
-      {.controller = "scaling",
+      {.kind = kind,
        .ns = key.ns,
        .about = {{"rule", key.rule},
                  {"jobID", key.job_id},
                  {"instance", outcome.instance},
                  {"group", outcome.group}},
-       .what = wording.what,
        .reason = outcome.reason,
        .enforced = enforced,
-       .regarding = instance == nullptr ? kube::ObjectReference() : instance->regarding,
-       .type = wording.type,
-       .event_reason = wording.reason,
-       .event_action = wording.action});
+       .regarding = instance == nullptr ? kube::ObjectReference() : instance->regarding});
 }
 
 bool Reconciler::IsQueued(const Run& run, const std::string& instance) {
@@ -320,39 +316,45 @@ bool Reconciler::IsQueued(const Run& run, const std::string& instance) {
 // All but `undone`, which is reported when it is done, and nothing twice.
 void Reconciler::ReportAll(Run& run, const std::set<std::string>& undone) {
   const bool enforced = run.enforced();
+  using Kind = DecisionKind;
   const bool unusable_rule = !run.inputs.view.rule.rule;
   ReportedOutcomes reported;
-  const auto report = [&](const Outcome& outcome, const Wording& wording, bool done) {
-    const auto [entry, fresh] = reported.emplace(outcome.instance, wording.what, outcome.reason);
+  const auto report = [&](const Outcome& outcome, DecisionKind kind, bool done) {
+    const auto [entry, fresh] =
+        reported.emplace(outcome.instance, WordsOf(kind).word, outcome.reason);
     if (!fresh || run.state.reported.contains(*entry)) return;
-    Report(run.key, outcome, wording, done, run.Find(outcome.instance));
+    Report(run.key, outcome, kind, done, run.Find(outcome.instance));
   };
   for (const Outcome& outcome : run.decision.outcomes) {
     if (undone.contains(outcome.instance)) continue;
     switch (outcome.verdict) {
       case Verdict::kGrant:
-        report(outcome, enforced ? kGranted : kWouldGrant, enforced);
+        report(outcome, enforced ? Kind::kGranted : Kind::kWouldGrant, enforced);
         break;
       case Verdict::kHold:
         // Volcano's doing.
         if (IsQueued(run, outcome.instance)) {
-          report(outcome, kQueued, true);
+          report(outcome, Kind::kNotEnqueued, true);
           break;
         }
-        report(outcome, unusable_rule ? kUnusable : enforced ? kHeld : kWouldHold, enforced);
+        report(outcome,
+               unusable_rule ? Kind::kRuleUnusable
+               : enforced    ? Kind::kHeld
+                             : Kind::kWouldHold,
+               enforced);
         break;
       case Verdict::kWithdraw:
-        report(outcome, enforced ? kWithdrawn : kWouldWithdraw, enforced);
+        report(outcome, enforced ? Kind::kWithdrawn : Kind::kWouldWithdraw, enforced);
         break;
       case Verdict::kGiveUp:
-        report(outcome, enforced ? kGivenUp : kWouldGiveUp, enforced);
+        report(outcome, enforced ? Kind::kGivenUp : Kind::kWouldGiveUp, enforced);
         break;
       case Verdict::kKeep:
-        if (unusable_rule) report(outcome, kUnusable, enforced);
+        if (unusable_rule) report(outcome, Kind::kRuleUnusable, enforced);
         break;
     }
   }
-  for (const Outcome& outcome : run.decision.proposed) report(outcome, kWouldGiveUp, false);
+  for (const Outcome& outcome : run.decision.proposed) report(outcome, Kind::kWouldGiveUp, false);
   run.state.reported = std::move(reported);
 }
 

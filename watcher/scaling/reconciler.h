@@ -59,8 +59,6 @@ class ServiceStatuses {
   std::map<ServiceKey, ServiceStatus> statuses_ GUARDED_BY(mutex_);
 };
 
-struct Wording;  // how an outcome is reported
-
 using NodeNames = std::set<std::string, std::less<>>;
 
 // Decides about one service and carries the decision out: opens gates, takes grants back that found
@@ -177,7 +175,7 @@ class Reconciler {
               std::string resource_version);
   void ReportRefusal(const ServiceKey& key, const Refusal& refusal);
   void ReportAll(Run& run, const std::set<std::string>& undone);
-  void Report(const ServiceKey& key, const Outcome& outcome, const Wording& wording, bool enforced,
+  void Report(const ServiceKey& key, const Outcome& outcome, DecisionKind kind, bool enforced,
               const ObservedInstance* instance);
   Done Evaluate(Run& run, const kube::Answer<void>& answer, const PodState& pod, const char* what);
   ServiceState& StateOf(const ServiceKey& key);
@@ -198,29 +196,6 @@ class Reconciler {
   std::atomic<uint64_t> given_up_ = 0;
   std::atomic<uint64_t> failed_ = 0;
 };
-
-// How a verdict is reported: as a word in the decision log, and as the reason and action of an
-// Event.
-struct Wording {
-  const char* what;
-  const char* reason;
-  const char* action;
-  kube::EventRecord::Type type = kube::EventRecord::Type::kNormal;
-};
-
-inline constexpr Wording kGranted{"granted", "InstanceGranted", "Grant"};
-inline constexpr Wording kHeld{"held", "InstanceHeld", "Hold"};
-inline constexpr Wording kQueued{"not enqueued", "InstanceNotEnqueued", "Wait"};
-inline constexpr Wording kWithdrawn{"withdrawn", "InstanceWithdrawn", "Withdraw"};
-inline constexpr Wording kGivenUp{"given up", "InstanceGivenUp", "GiveUp",
-                                  kube::EventRecord::Type::kWarning};
-inline constexpr Wording kUnusable{"held", "ScalingRuleUnusable", "Hold",
-                                   kube::EventRecord::Type::kWarning};
-inline constexpr Wording kWouldGrant{"would be granted", "InstanceWouldBeGranted", "Observe"};
-inline constexpr Wording kWouldHold{"would be held", "InstanceWouldBeHeld", "Observe"};
-inline constexpr Wording kWouldWithdraw{"would be withdrawn", "InstanceWouldBeWithdrawn",
-                                        "Observe"};
-inline constexpr Wording kWouldGiveUp{"would be given up", "InstanceWouldBeGivenUp", "Observe"};
 
 // What one reconciliation of a service knows. For the Reconciler alone.
 struct Reconciler::Run {

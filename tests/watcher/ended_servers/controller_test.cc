@@ -164,7 +164,7 @@ struct EndedServers : ::testing::Test {
   std::vector<std::string> Reported() const {
     std::vector<std::string> pods;
     for (const auto& entry : decisions.entries()) {
-      EXPECT_EQ(entry.record.what, "server succeeded");
+      EXPECT_EQ(entry.record.kind, DecisionKind::kServerSucceeded);
       EXPECT_FALSE(entry.record.enforced);
       pods.push_back(entry.record.about.front().second);
     }

@@ -32,14 +32,11 @@ struct DecisionLogTest : ::testing::Test {
   DecisionLog decisions{clock, logger, recorder};
 
   static DecisionRecord Record(const std::string& ns, const std::string& instance) {
-    return {.controller = "scaling",
+    return {.kind = DecisionKind::kGranted,
             .ns = ns,
             .about = {{"jobID", "chat"}, {"instance", instance}},
-            .what = "granted",
             .reason = "shape 1 wants it",
-            .enforced = true,
-            .event_reason = "InstanceGranted",
-            .event_action = "Grant"};
+            .enforced = true};
   }
 };
 
@@ -65,7 +62,7 @@ TEST_F(DecisionLogTest, WithoutAnObjectThereIsNoEvent) {
   EXPECT_EQ(client.List(kube::resources::kEvents, "serving")->items.size(), 0U);
 }
 
-// S9: the names in a reason are a tenant's.
+// The names in a reason are a tenant's.
 TEST_F(DecisionLogTest, AReasonHasABound) {
   DecisionRecord record = Record("serving", "Pod/p0");
   record.reason = std::string(1'000'000, 'x');

@@ -124,7 +124,7 @@ TEST_F(FrameTest, NodesAreFoundByTheirSerialNumber) {
   EXPECT_EQ(without.SerialOf("n2"), "") << "nobody asked for it";
 }
 
-// What is looked at is not what a change throws away meanwhile (a use after free, once).
+// What is read is not what a change throws away meanwhile (a use after free, once).
 TEST_F(FrameTest, NodesAreAskedWhileTheyChange) {
   const auto put = [&](bool ready) {
     server.Put(resources::kNodes,

@@ -99,7 +99,7 @@ TEST_F(FrameTest, OnlyPodsThatSomebodyWantsAreFollowed) {
   for (const auto& request : server.Requests({.target_part = "/pods?"})) {
     EXPECT_THAT(request.target, HasSubstr("labelSelector=wanted"));
   }
-  // What went while another selector is listed is told, too.
+  // What went while another selector is listed is reported, too.
   all.wanted = true;
   server.Remove(resources::kPods, "ns", "a");
   pods.Refresh();
@@ -112,7 +112,7 @@ TEST_F(FrameTest, OnlyPodsThatSomebodyWantsAreFollowed) {
   EXPECT_TRUE(Eventually([&] { return !pods.current(); }));
 }
 
-// H5: that a watch was opened again says nothing, what happened meanwhile is still to come.
+// That a watch was opened again says nothing, what happened meanwhile is still to come.
 TEST_F(FrameTest, AWatchThatBrokeIsCurrentAfterAnEventOrABookmark) {
   PodInformer pods(client, sleeper, clock, {});
   PodReader all;
@@ -137,7 +137,7 @@ TEST_F(FrameTest, AWatchThatBrokeIsCurrentAfterAnEventOrABookmark) {
     }
     EXPECT_TRUE(Eventually([&] { return pods.current(); }));
   }
-  // One that ended in good order has told everything.
+  // One that ended in good order has reported everything.
   ASSERT_TRUE(server.WaitForWatches(1));
   server.CutWatches(kube::testing::FakeApiServer::Cut::kOrderly);
   ASSERT_TRUE(server.WaitForWatches(1));

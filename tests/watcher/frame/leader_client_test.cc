@@ -52,7 +52,7 @@ TEST_F(FrameTest, ACallUnderWayEndsWithTheTerm) {
   gate->Release();
 }
 
-// L4: what PodDisruptionBudgets say is asked without doing it, where admission can see that.
+// What PodDisruptionBudgets say is asked without doing it, where admission can see that.
 TEST_F(FrameTest, AskingForAnEvictionChangesNothing) {
   LeaderClient leader(client, Term(Time{}, [] { return true; }, {}));
   const Json pod = Put("a");

@@ -79,7 +79,7 @@ TEST_F(WorkQueueTest, WhatIsAddedWhileItIsHandledComesAgain) {
   EXPECT_EQ(Handle(), "-");
 }
 
-// S9: one tenant with many services must not make the others wait for all of them.
+// One tenant with many services must not make the others wait for all of them.
 TEST_F(WorkQueueTest, NamespacesTakeTurns) {
   for (int i = 0; i < 4; ++i) queue.Add({"many", i});
   queue.Add({"few", 0});

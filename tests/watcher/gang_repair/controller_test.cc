@@ -217,7 +217,7 @@ struct GangRepairController : ::testing::Test {
     controller->EnqueueAll();
   }
 
-  // Waits until the controller has looked at something after all that has been put so far: a
+  // Waits until the controller has reconciled something after all that has been put so far: a
   // Deployment that is put last, and whose PodGroup is then given a value.
   void Settle() {
     Rollout last(server, "last-" + std::to_string(++settled_));
@@ -517,7 +517,7 @@ TEST_F(GangRepairController, OnlyALeaderWrites) {
   EXPECT_EQ(controller->counts().looks, 0u);
   EXPECT_EQ(server.Count(kWrites), 0u);
   Lead(true);
-  EXPECT_TRUE(Has(rollout.GroupOf(2), "1", "1")) << "what was there before is looked at";
+  EXPECT_TRUE(Has(rollout.GroupOf(2), "1", "1")) << "what was there before is reconciled";
   Settle();
 
   Lead(false);

@@ -198,7 +198,7 @@ TEST(GangRepairDecision, FollowsThePodsOfARollout) {
       {"done",
        [](Deployment& d, Gang& g) {
          d = Done();
-         g.pods = 2;  // told later than the Deployment's status
+         g.pods = 2;  // reported later than the Deployment's status
          g.group->k = "3";
          g.group->marker = "1,2,3";
        },

@@ -214,7 +214,7 @@ TEST(Rescheduling, WhatIsMarkedIsNotReportedAsLeftAlone) {
   direct.Restart();
   direct.Reconcile("infer", {"n3"});
   ASSERT_EQ(direct.decisions.records.size(), 1U) << direct.decisions.last();
-  EXPECT_EQ(direct.decisions.records.front().event_reason, "PodsMarked");
+  EXPECT_EQ(direct.decisions.records.front().kind, DecisionKind::kPodsMarked);
   EXPECT_EQ(direct.cluster.server.Count({.method = "PATCH", .target_part = "/pods/"}), 1U);
 }
 
@@ -302,7 +302,7 @@ TEST(ReschedulingLeaders, WhoDoesNotLeadDoesNothing) {
   EXPECT_TRUE(Eventually([&] { return cluster.Pods("train") == PodNames{"train-0", "train-1"}; }));
 }
 
-// Killed between the decision and the last deletion: the faulty pod, which goes last, tells the
+// Killed between the decision and the last deletion: the faulty pod, which goes last, shows the
 // next leader.
 TEST(ReschedulingLeaders, TheNextLeaderFinishesWhatWasBegun) {
   Cluster cluster;

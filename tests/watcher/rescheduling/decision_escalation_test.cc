@@ -12,7 +12,7 @@
 namespace mindgate::watcher::rescheduling {
 namespace {
 
-// The plugin's 12 sessions (trap 28) are a time here.
+// The plugin counts 12 sessions of its scheduler, of a second each; here they are a time.
 TEST(DecideEscalation, APlainJobIsRestartedAsAWholeWhenItStaysIncomplete) {
   World world(kPods);
   world.BreakChip(1);
@@ -95,7 +95,7 @@ TEST(DecideEscalation, PodsThatSucceededDoNotStandForOneThatWaits) {
   EXPECT_EQ(world.LookAfter(seconds(12)), "delete p0 p1 p2");
 }
 
-// Trap 35: fault-retry-times is 0, so nobody looks at how a container ended before.
+// fault-retry-times is 0, so nobody looks at how a container ended before.
 TEST(DecideEscalation, APodThatWasRestartedInPlaceRuns) {
   World world(kPods);
   world.task(2).failed = true;
@@ -211,7 +211,7 @@ TEST(DecideEscalation, ASuperPodWithRankZeroTakesTheWholeJob) {
   EXPECT_EQ(world.LookAfter(seconds(6)), "delete p0 p1 p2 p3");
 }
 
-// Trap 27: whatever the labels say, and forever.
+// Whatever the labels say, and forever.
 TEST(DecideEscalation, SomeJobsNeverLoseMoreThanTheirFaultyPods) {
   const std::vector<std::pair<Map, Map>> cases = {
       {{{"ome.io/inferenceservice", "chat"}}, {}},

@@ -110,7 +110,7 @@ TEST(DecideRestart, WhatWasBegunStopsWhenTheLabelIsOff) {
 
 // --- grace ---------------------------------------------------------------------------------------
 
-// Trap 29: 900 seconds by default from the beginning, and not at 900 but after.
+// 900 seconds by default from the beginning, and not at 900 but after.
 TEST(DecideGrace, PodsEndByThemselvesUntilGraceOverTime) {
   World world(kGrace);
   world.BreakChip(1);
@@ -203,7 +203,7 @@ TEST(DecideGrace, SubHealthFollowsItsOwnStrategy) {
 
 // --- retries -------------------------------------------------------------------------------------
 
-// Trap 25: fault-scheduling alone restarts no failed pod.
+// fault-scheduling alone restarts no failed pod.
 TEST(DecideRetries, FailedPodsAreRestartedAsOftenAsTheLabelAllows) {
   World none(kPods);
   none.task(2).failed = true;
@@ -224,7 +224,7 @@ TEST(DecideRetries, FailedPodsAreRestartedAsOftenAsTheLabelAllows) {
   EXPECT_EQ(two.state.retries_used, 2);
 }
 
-// Trap 26: Volcano refills them when its scheduler restarts.
+// Volcano refills them when its scheduler restarts.
 TEST(DecideRetries, ARestartOfTheWatcherRefillsNothing) {
   World world(
       Map{{"fault-scheduling", "force"}, {"pod-rescheduling", "on"}, {"fault-retry-times", "1"}});
@@ -240,7 +240,7 @@ TEST(DecideRetries, ARestartOfTheWatcherRefillsNothing) {
   EXPECT_EQ(world.LookAfter(kLongestPause), "fails");
 }
 
-// Trap 34: what cannot be restarted for one reason can be for another one.
+// What cannot be restarted for one reason can be for another one.
 TEST(DecideRetries, AFaultOfHardwareNeedsNoneAndIsSeenWhenTheyAreUsedUp) {
   World world(
       Map{{"fault-scheduling", "force"}, {"pod-rescheduling", "on"}, {"fault-retry-times", "-1"}});
@@ -251,7 +251,7 @@ TEST(DecideRetries, AFaultOfHardwareNeedsNoneAndIsSeenWhenTheyAreUsedUp) {
   EXPECT_EQ(world.state.retries_used, 0);
 }
 
-// As the plugin; hardware is another matter (trap 34).
+// As the plugin. Pods on faulty hardware go all the same.
 TEST(DecideRetries, PodsThatFailBeforeTheirJobHasRunAreLeftAlone) {
   World world(Map{{"fault-scheduling", "force"}, {"fault-retry-times", "3"}});
   world.job.started = false;

@@ -46,7 +46,6 @@ Job JobWith(int min_member, const json::Json& group_annotations,
   return JobOf(PodGroupOf(document.root()), {ReadTrapPod(TrapPod("p0", pod_annotations))});
 }
 
-// Trap 30.
 TEST(ReschedulingTrap, ANetworkFaultOfACardRestartsNothing) {
   World world(kForce);
   world.faults["n1"].devices.network_unhealthy = {"Ascend910-0"};
@@ -54,7 +53,6 @@ TEST(ReschedulingTrap, ANetworkFaultOfACardRestartsNothing) {
   EXPECT_EQ(world.state, (JobState{.uid = "g"}));
 }
 
-// Trap 30.
 TEST(ReschedulingTrap, PreSeparateOfANodeRestartsNothing) {
   World world(kForce);
   world.faults["n1"].machine.status = faults::NodeStatus::kPreSeparate;
@@ -62,7 +60,7 @@ TEST(ReschedulingTrap, PreSeparateOfANodeRestartsNothing) {
   EXPECT_EQ(world.state, (JobState{.uid = "g"}));
 }
 
-// Trap 32, of annotations: some of them, and only where the PodGroup has none.
+// Some annotations, and only where the PodGroup has none.
 TEST(ReschedulingTrap, AnnotationsThatThePodGroupLacksAreTakenFromAPod) {
   const json::Json pods = {{"huawei.com/recover_policy_path", "pod"},
                            {"huawei.com/schedule_policy", "chip8-node8-ra64-sp"},
@@ -83,7 +81,7 @@ TEST(ReschedulingTrap, OnlyThePodGroupLeavesItToAnotherPlatform) {
   EXPECT_FALSE(JobWith(1, json::Json::object(), strategy).policy.decided_outside);
 }
 
-// Trap 33. Volcano writes minMember 1 for ReplicaSets.
+// Volcano writes minMember 1 for ReplicaSets.
 TEST(ReschedulingTrap, ScheduleMinAvailableCountsOnlyWhereMinMemberIsOne) {
   const json::Json none = json::Json::object();
   const json::Json four = {{"huawei.com/schedule_minAvailable", "4"}};
@@ -94,7 +92,7 @@ TEST(ReschedulingTrap, ScheduleMinAvailableCountsOnlyWhereMinMemberIsOne) {
   EXPECT_EQ(JobWith(1, {{"huawei.com/schedule_minAvailable", "four"}}, none).min_available, 1);
 }
 
-// Trap 33, and rack blocks, which one policy alone has.
+// Rack blocks: one policy alone has them.
 TEST(ReschedulingTrap, RackBlocksNeedTheirPolicyAndAPowerOfTwo) {
   const std::pair<json::Json, int64_t> cases[] = {
       {{{"ra-block", "64"}}, 0},
@@ -107,14 +105,14 @@ TEST(ReschedulingTrap, RackBlocksNeedTheirPolicyAndAPowerOfTwo) {
       {{{"huawei.com/schedule_policy", "chip8-node8-ra64-sp"}, {"ra-block", "128"}}, 0},
       {{{"huawei.com/schedule_policy", "chip8-node8-ra64-sp"}, {"ra-block", "16"}}, 2},
       {{{"huawei.com/schedule_policy", "chip8-node8-ra64-sp"}, {"ra-block", "64"}}, 8},
-      {{{"huawei.com/schedule_policy", "chip8-node8-ra64-sp"}, {"tp-block", "64"}}, 0},  // trap 48
+      {{{"huawei.com/schedule_policy", "chip8-node8-ra64-sp"}, {"tp-block", "64"}}, 0},
   };
   for (const auto& [annotations, want] : cases) {
     EXPECT_EQ(JobWith(1, annotations, json::Json::object()).policy.rack_pods, want) << annotations;
   }
 }
 
-// Trap 28: the job decides whether the pod of rank 0 is its master, by what its PodGroup asks for
+// The job decides whether the pod of rank 0 is its master, by what its PodGroup asks for
 // or by the chips that any of its pods has.
 TEST(ReschedulingTrap, ALauncherWithoutChipsIsTheMasterOfAJobWithNpus) {
   const auto master_of = [](const json::Json& min_resources, const char* chips_of_worker) {
@@ -163,7 +161,7 @@ TEST(ReschedulingTrap, LevelsNeedTheirPolicy) {
   EXPECT_EQ(JobWith(1, json::Json::object(), with("multilevel", "level1=2")).policy.level_pods, 2);
 }
 
-// Trap 35. Its phase is Running all the while.
+// Its phase is Running all the while.
 TEST(ReschedulingTrap, APodWhoseContainerOnceFailedHasFailedUntilItIsReplaced) {
   json::Json pod = TrapPod("p0", json::Json::object());
   pod["status"]["containerStatuses"] = {{{"lastState", {{"terminated", {{"exitCode", 0}}}}}},
@@ -180,7 +178,7 @@ TEST(ReschedulingTrap, APodWhoseContainerOnceFailedHasFailedUntilItIsReplaced) {
 
 // --- owners --------------------------------------------------------------------------------------
 
-// What each owner's pods carry (trap 36), what goes at first, and what goes when the job stays
+// What each owner's pods carry, what goes at first, and what goes when the job stays
 // incomplete. Each PodGroup has four pods; the second one is faulty.
 TEST(ReschedulingScope, OfEachOwner) {
   struct Case {

@@ -168,7 +168,7 @@ TEST(ReschedulingIsolation, AnEventAndAMetricReportIt) {
             "UnHealthy");
   const auto record = replica.decisions.entries().back().record;
   EXPECT_EQ(record.regarding.kind, "Node");
-  EXPECT_EQ(record.event_reason, "NodeIsolated");
+  EXPECT_EQ(record.kind, DecisionKind::kNodeIsolated);
   ReportMachine(cluster, "Healthy");
   ASSERT_TRUE(replica.WaitReported("n1", "no longer isolated"));
   std::vector<prometheus::MetricFamily> families;

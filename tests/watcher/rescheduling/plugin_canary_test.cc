@@ -43,7 +43,7 @@ struct Observing : Direct {
   std::vector<std::string> Reported() const {
     std::vector<std::string> reasons;
     for (const DecisionRecord& record : decisions.records) {
-      if (record.event_reason == "PluginDiffers") reasons.push_back(record.reason);
+      if (record.kind == DecisionKind::kPluginDiffers) reasons.push_back(record.reason);
     }
     return reasons;
   }

@@ -47,14 +47,14 @@ TEST(Classify, TheFirstThatIsSo) {
   EXPECT_EQ(cluster.TypeOf(On("other", "Ascend910-3")), "Healthy");
   EXPECT_EQ(cluster.TypeOf(On("noded")), "NodeUnhealthy") << "also without NPUs";
   EXPECT_EQ(cluster.TypeOf(On("switch")), "NodeUnhealthy");
-  // PreSeparate is not a fault of what runs, nor is a network (trap 30).
+  // PreSeparate is not a fault of what runs, nor is a network.
   EXPECT_EQ(cluster.TypeOf(On("pre", "Ascend910-0")), "Healthy");
   EXPECT_EQ(cluster.TypeOf(On("chips", "Ascend910-3")), "CardUnhealthy");
   EXPECT_EQ(cluster.TypeOf(On("chips", "Ascend910-4")), "Healthy");
   EXPECT_EQ(cluster.TypeOf(On("chips", "Ascend910-5")), "Healthy");
   EXPECT_EQ(cluster.TypeOf(On("chips")), "Healthy") << "its chips are not known";
   EXPECT_EQ(cluster.TypeOf(On("lost", "Ascend910-0")), "NodeUnhealthy");
-  // A failed pod is seen only where retries are counted (trap 25), whatever their number is.
+  // A failed pod is seen only where retries are counted, whatever their number is.
   Task failed = On("other");
   failed.failed = true;
   EXPECT_EQ(cluster.TypeOf(failed, plain), "Healthy");

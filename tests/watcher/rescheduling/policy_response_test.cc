@@ -63,7 +63,7 @@ TEST(Respond, ByFaultScheduling) {
   EXPECT_EQ(FourPods(FaultType::kHealthy).Does({{"fault-scheduling", "force"}}), "nothing");
 }
 
-// Only a failed pod uses up retries (trap 25); external-* does not ask for them.
+// Only a failed pod uses up retries; external-* does not ask for them.
 TEST(Respond, RetriesAreForFailedPodsAlone) {
   const Map force = {{"fault-scheduling", "force"}, {"fault-retry-times", "2"}};
   const FourPods failed(FaultType::kPodFailed);
@@ -85,7 +85,7 @@ TEST(Respond, TheScopeOfEachMode) {
   EXPECT_EQ(plain.Does(pods, kAll), "delete p0 p1 p2 p3");
   for (const auto escalation : {kFirst, kWider, kAll}) {
     EXPECT_EQ(plain.Does(recover, escalation), "delete p1");
-    // Never more, whatever the documents say of a fallback (trap 27).
+    // Never more, whatever the documents say of a fallback.
     EXPECT_EQ(plain.Does(limited, escalation), "delete p1");
   }
   const FourPods super_pods = FourPods(FaultType::kCardUnhealthy, 3).InSuperPods();
@@ -97,7 +97,7 @@ TEST(Respond, TheScopeOfEachMode) {
   EXPECT_EQ(super_pods.Does(both, kWider), "delete p3");
 }
 
-// Trap 28: also when a wider scope reaches it, and not for a replica of type worker.
+// Also when a wider scope reaches it, and not for a replica of type worker.
 TEST(Respond, AFaultOfRankZeroTakesTheWholeJob) {
   const Map pods = {{"fault-scheduling", "grace"}, {"pod-rescheduling", "on"}};
   FourPods first(FaultType::kCardUnhealthy, 0);
@@ -195,7 +195,7 @@ TEST(Respond, ABlockOfTheFirstLevelIsASuperPod) {
       << "rank 0";
 }
 
-// Trap 31: only if all faulty tasks are sub-health.
+// Only if all faulty tasks are sub-health.
 TEST(Respond, SubHealthByItsOwnStrategy) {
   const auto labels = [](const char* strategy) {
     return Map{{"fault-scheduling", "grace"},

@@ -10,7 +10,7 @@
 namespace mindgate::watcher::rescheduling {
 namespace {
 
-// Any value but the five is worse than off (trap 24), "" among them.
+// Any value but the five is worse than off, "" among them.
 TEST(FaultPolicy, FaultSchedulingIsComparedExactly) {
   const std::pair<const char*, FaultScheduling> cases[] = {
       {"force", FaultScheduling::kForce},
@@ -28,7 +28,7 @@ TEST(FaultPolicy, FaultSchedulingIsComparedExactly) {
   EXPECT_EQ(PolicyOf({}).fault_scheduling, FaultScheduling::kOff);
 }
 
-// The default is ignore (trap 31), whatever else is written.
+// The default is ignore, whatever else is written.
 TEST(FaultPolicy, SubHealthyStrategyIsIgnoreUnlessItIsOneOfThree) {
   const std::pair<const char*, SubHealthyStrategy> cases[] = {
       {"ignore", SubHealthyStrategy::kIgnore},       {"graceExit", SubHealthyStrategy::kGraceExit},

@@ -79,7 +79,7 @@ TEST(ReschedulingOwners, EachKindLosesThePodsOfItsScope) {
     direct.cluster.PutNode("n3", false);
     direct.Reconcile("chat", {"n3"});
     EXPECT_EQ(direct.cluster.Pods("chat"), c.left) << c.name << ": " << direct.decisions.last();
-    // What one pod could not mend is not made wider for kinds whose instance is one pod.
+    // What one pod could not fix is not made wider for kinds whose instance is one pod.
     if (c.left.size() != 3) continue;
     direct.cluster.PutPod("chat", "chat-3", "", c.labels);
     direct.Reconcile("chat", {});
@@ -89,8 +89,8 @@ TEST(ReschedulingOwners, EachKindLosesThePodsOfItsScope) {
   }
 }
 
-// Trap 36: with pod-rescheduling, a group that its controller starts over as a whole loses one pod
-// first, and all of them again when the others are made anew. It is what the labels ask for.
+// With pod-rescheduling, a group that its controller starts over as a whole loses one pod
+// first, and all of them again when the others are recreated. It is what the labels ask for.
 TEST(ReschedulingOwners, T36AGroupWithPodReschedulingLosesOnePodFirst) {
   Direct direct;
   direct.cluster.PutJob("chat", kPodLabels);

@@ -33,7 +33,7 @@ TEST(ReschedulingFreshLook, APodThatWasReplacedIsNotDeleted) {
   EXPECT_EQ(cluster.Kept().dump().find("restart"), std::string::npos) << cluster.Kept();
 }
 
-// The plugin acts in the same moment: that is no failure, and nothing is told of it.
+// The plugin acts in the same moment: that is no failure, and nothing is reported.
 TEST(ReschedulingFreshLook, APodThatSomebodyElseDeletesIsDone) {
   Cluster cluster;
   cluster.PutJob("train", kPodLabels);
@@ -69,7 +69,7 @@ TEST(ReschedulingFreshLook, NothingGoesByAReportThatIsOutdated) {
   EXPECT_EQ(direct.Deletes(), 0U);
   EXPECT_EQ(late.requeue_after, std::chrono::seconds(1));
   EXPECT_FALSE(late.failed);
-  direct.reports["n3"] = std::nullopt;  // told since the decision
+  direct.reports["n3"] = std::nullopt;  // reported since the decision
   EXPECT_EQ(direct.Reconcile("train", {}).requeue_after, std::chrono::seconds(1));
   EXPECT_EQ(direct.Deletes(), 0U);
   direct.reports["n3"] = Reports{{"mindx-dl", "cluster-info-device-0", version()}};

@@ -5,7 +5,7 @@
 
 #include "watcher/rescheduling_direct.h"
 
-// What the next leader is told, in a ConfigMap that has a limit.
+// What the next leader gets, in a ConfigMap that has a limit.
 namespace mindgate::watcher::rescheduling {
 namespace {
 

@@ -37,7 +37,7 @@ struct ScalingControllerTest : ::testing::Test {
     std::sort(reasons.begin(), reasons.end());
     return reasons;
   }
-  // What is done is told afterwards: who has seen the one may come too early for the other.
+  // What is done is reported afterwards: who has seen the one may come too early for the other.
   template <typename Matcher>
   void ExpectReported(const Matcher& matcher) {
     std::vector<std::string> reasons;
@@ -306,7 +306,7 @@ TEST_F(ScalingControllerTest, TheWholeClusterLosesNoMoreThanItMay) {
   ASSERT_TRUE(Eventually([&] { return watcher.controller.counts().given_up == 1; }));
   EXPECT_EQ(gone(), 1);
   std::set<std::string> reported;
-  for (const auto& entry : watcher.entries()) reported.insert(entry.record.what);
+  for (const auto& entry : watcher.entries()) reported.emplace(WordsOf(entry.record.kind).word);
   EXPECT_EQ(reported, (std::set<std::string>{"given up", "would be given up"}));
   ExpectReported(::testing::Contains(::testing::HasSubstr(
       "; it waits, because the share of namespace ns in giveUpsPerMinute (1) is used up")));

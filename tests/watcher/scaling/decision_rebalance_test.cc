@@ -87,7 +87,7 @@ TEST(ScalingRebalance, Victims) {
       {"one that has a part of its room",
        {Running("p-0"), Placed(Stuck("p-1", kLongAgo), 1), Stuck("d-0", kLongAgo)},
        "p-1"},
-      {"nor has one that the scheduler has not looked at",
+      {"nor has one that the scheduler has not considered",
        {Running("p-0"), Starting("p-1"), Stuck("d-0", kLongAgo)},
        ""},
       {"one that was granted and is not seen has no room",

@@ -41,7 +41,7 @@ void ExpectOutcomes(const std::vector<TakeBackCase>& cases) {
   }
 }
 
-// H7: what waits in the scheduler's queue would take the room of those that are wanted.
+// What waits in the scheduler's queue would take the room of those that are wanted.
 TEST(ScalingTakeBack, GrantsWithoutRoomAreWithdrawnWhenTheShapeNoLongerWantsThem) {
   ExpectOutcomes({
       {"decode is lost while the largest shape grows",
@@ -154,7 +154,7 @@ TEST(ScalingTakeBack, AGrantWithoutRoomWaitsForNoCoolDown) {
   EXPECT_EQ(With(Decide(service, Rebalancing(), kStart, kStart), Verdict::kWithdraw), "p-2");
 }
 
-// M4: room that is about to come is waited for, but not forever.
+// Room that is about to come is waited for, but not forever.
 TEST(ScalingTakeBack, WhatIsLeavingIsWaitedFor) {
   Service service{RuleOf(kPrefill),
                   "",
@@ -166,7 +166,7 @@ TEST(ScalingTakeBack, WhatIsLeavingIsWaitedFor) {
   EXPECT_EQ(With(Decide(service, Rebalancing(), kStart + seconds(20)), Verdict::kGiveUp), "p-1");
 }
 
-// M3: one that did not help is not followed by another one.
+// One that did not help is not followed by another one.
 TEST(ScalingTakeBack, NotAgainWhenTheLastOneChangedNothing) {
   Service service{RuleOf(kPrefill), "", {Running("p-0"), Running("p-1"), Stuck("d-0", kBefore)}};
   service.futile = service.instances[2];
@@ -175,7 +175,6 @@ TEST(ScalingTakeBack, NotAgainWhenTheLastOneChangedNothing) {
   EXPECT_EQ(With(Decide(service, Rebalancing(), kStart), Verdict::kGiveUp), "p-1");
 }
 
-// M5.
 TEST(ScalingTakeBack, OneThatDoesNotStartInTimeNoLongerHoldsItsSiblingsBack) {
   const Time late = kStart - seconds(600);
   ExpectOutcomes({
@@ -200,7 +199,6 @@ TEST(ScalingTakeBack, OneThatDoesNotStartInTimeNoLongerHoldsItsSiblingsBack) {
   EXPECT_EQ(Decide(service, Rebalancing(), kStart).requeue_at, kStart + seconds(600));
 }
 
-// M9, M10.
 TEST(ScalingTakeBack, GatesOfWhatIsNotCountedOrTooMuch) {
   Instance renewed = Running("p-1");
   renewed.gated = 1;
@@ -224,7 +222,7 @@ TEST(ScalingTakeBack, GatesOfWhatIsNotCountedOrTooMuch) {
       << "without a rule";
 }
 
-// H6: a rolling update with maxSurge makes a newer pod before an older one goes.
+// A rolling update with maxSurge makes a newer pod before an older one goes.
 TEST(ScalingTakeBack, ANewerPodPassesInPlaceOfAnOlder) {
   const auto v1 = [](Instance instance) { return Revised(std::move(instance), "v1", kBefore); };
   const auto v2 = [](Instance instance) { return Revised(std::move(instance), "v2", kStart); };

@@ -97,7 +97,7 @@ TEST(ScalingInstances, RunWithAsManyPodsAsTheyNeed) {
        nullptr,
        Phase::kHeld},
       {"one is granted", {kJob(GatedPod("a")), kJob(WaitingPod("b"))}, nullptr, Phase::kStarting},
-      // M1: ascend-operator's hot switch makes a pod more than the job has servers.
+      // ascend-operator's hot switch makes a pod more than the job has servers.
       {"a surplus pod waits",
        {kJob(RunningPod("a")), kJob(RunningPod("b")), kJob(WaitingPod("backup"))},
        &of_two,
@@ -107,7 +107,7 @@ TEST(ScalingInstances, RunWithAsManyPodsAsTheyNeed) {
        &of_two,
        Phase::kRunning},
       {"the rule says more than there are", {kJob(RunningPod("a"))}, &of_two, Phase::kRunning},
-      // M2: with LeaderReady the workers are made when the leader is ready.
+      // With LeaderReady the workers are made when the leader is ready.
       {"a leader alone is not a group", {GroupPod(RunningPod("a"), 2)}, nullptr, Phase::kStarting},
       {"a leader and its worker",
        {GroupPod(RunningPod("a"), 2), GroupPod(RunningPod("b"), 2)},
@@ -117,7 +117,7 @@ TEST(ScalingInstances, RunWithAsManyPodsAsTheyNeed) {
   for (const Case& c : cases) EXPECT_EQ(TheOne(c.pods, c.rule).phase, c.want) << c.name;
 }
 
-// L6: controllers of two groups make Jobs.
+// Controllers of two groups make Jobs.
 TEST(ScalingInstances, AJobAndAVcjobOfOneNameAreTwo) {
   EXPECT_EQ(StateOf(OwnedPod(GatedPod("a"), "batch/v1", "Job", "x")).instance, "Job/x");
   EXPECT_EQ(StateOf(OwnedPod(GatedPod("a"), "batch.volcano.sh/v1alpha1", "Job", "x")).instance,
@@ -157,7 +157,7 @@ TEST(ScalingInstances, NpusByNodeAndWhatIsStillNeeded) {
             (std::vector<int64_t>{8, 8}));
 }
 
-// H3: a gated pod says that it is not scheduled since it was made.
+// A gated pod says that it is not scheduled since it was made.
 TEST(ScalingInstances, TimesAreTheWatchersOwn) {
   Json pod = WaitingPod("a");
   pod["status"]["conditions"] = {{{"type", "PodScheduled"},
@@ -175,7 +175,6 @@ TEST(ScalingInstances, TimesAreTheWatchersOwn) {
             "2026-01-01T00:00:00Z");
 }
 
-// M3.
 TEST(ScalingRoom, OnlyThoseThatLeaveRoomGo) {
   const auto holding = [](const std::string& name, const std::map<std::string, int64_t>& npus) {
     Instance instance = mindgate::testing::Running(name);

@@ -189,7 +189,7 @@ TEST(ScalingQueued, IsGivenRoomLikeOneThatHasItsPods) {
       {"it has no room to give",
        {Running("p-0"), Queued("p-1", long_ago), Stuck("d-0", long_ago)},
        "d-0 keep, p-0 keep, p-1 hold"},
-      {"it is counted by nobody, so that others pass",
+      {"no group counts it, so that others pass",
        {Held("p-0"), Queued("p-1", long_ago), Held("d-0")},
        "d-0 grant, p-0 grant, p-1 hold"},
   };
@@ -300,7 +300,8 @@ TEST_F(ScalingQueuedJob, IsGivenTheRoomOfAnother) {
   EXPECT_EQ(Deletes(), 1u);
   std::vector<std::string> reported;
   for (const auto& entry : watcher.entries()) {
-    reported.push_back(entry.record.about[2].second + " " + entry.record.event_reason);
+    reported.push_back(entry.record.about[2].second + " " +
+                       std::string(WordsOf(entry.record.kind).event_reason));
   }
   EXPECT_THAT(reported,
               ::testing::IsSupersetOf<std::string>({"AscendJob/d0 InstanceNotEnqueued",

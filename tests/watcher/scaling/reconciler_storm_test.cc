@@ -50,11 +50,11 @@ struct RuleChange {
   std::shared_ptr<const RuleState> state;
 };
 
-// What a watch has not told yet.
+// What a watch has not reported yet.
 template <typename T>
 using Backlog = std::deque<std::pair<Clock::Instant, T>>;
 
-// A job, or a replica of a Deployment: its pods are made again whenever one is missing.
+// A job, or a replica of a Deployment: its pods are recreated whenever one is missing.
 struct StormJob {
   ServiceKey service;
   std::string group;
@@ -107,7 +107,7 @@ struct StormWatcher {
   DisruptionGate gate;
   Reconciler reconciler;
   ServiceIndex index;
-  std::map<PodName, PodPtr> known;  // what `index` was told
+  std::map<PodName, PodPtr> known;  // what `index` got
   Backlog<std::pair<PodName, PodPtr>> pods;
   Backlog<RuleChange> rules;
   std::shared_ptr<bool> holds = std::make_shared<bool>(false);
@@ -286,7 +286,7 @@ class Storm {
   }
   void End(size_t number) { *watchers_[number]->holds = false; }
 
-  // --- what the watches tell
+  // --- what the watches report
   // ------------------------------------------------------------------------
 
   void Changed(ApiServer::Change change, const PodName& name, const Json& object) {

@@ -80,7 +80,8 @@ struct ScalingWritesTest : ::testing::Test {
   std::vector<std::string> Reported() {
     std::vector<std::string> reported;
     for (const auto& entry : watcher.entries()) {
-      reported.push_back(entry.record.about[2].second + " " + entry.record.what);
+      reported.push_back(entry.record.about[2].second + " " +
+                         std::string(WordsOf(entry.record.kind).word));
     }
     return reported;
   }
@@ -119,7 +120,7 @@ TEST_F(ScalingWritesTest, NothingIsGivenUpOnPodsThatHaveChanged) {
     return cluster.server.Count({.method = "GET", .target_part = "/pods/d0"}) >= 2;
   }));
   EXPECT_EQ(Deletes(), 0U);
-  EXPECT_THAT(Reported(), ElementsAre()) << "what was not done is not told";
+  EXPECT_THAT(Reported(), ElementsAre()) << "what was not done is not reported";
 }
 
 TEST_F(ScalingWritesTest, AGiveUpThatFailedHalfWayIsFinishedFirst) {

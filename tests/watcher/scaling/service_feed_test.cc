@@ -51,7 +51,7 @@ std::vector<std::string> ReadsOf(const FakeApiServer& server) {
   return reads;
 }
 
-// A feed of rules in threads of its own, and what it told: "ns/rule: 2 shapes".
+// A feed of rules in threads of its own, and what it reported: "ns/rule: 2 shapes".
 class RunningFeed {
  public:
   explicit RunningFeed(const Cluster& cluster, RuleFeed::Options options = {},
@@ -68,7 +68,7 @@ class RunningFeed {
     thread_ = std::jthread([this](const std::stop_token& stop) { feed_.Run(stop); });
   }
   RuleFeed& feed() { return feed_; }
-  // What was told, as soon as it is so much.
+  // What was reported, as soon as it is so much.
   std::vector<std::string> Reported(size_t count) {
     std::unique_lock lock(mutex_);
     changed_.wait_for(lock, std::chrono::seconds(30), [&] { return reported_.size() >= count; });
@@ -109,7 +109,7 @@ struct RuleFeedTest : ::testing::Test {
   }
 };
 
-// S9: a tenant who writes a megabyte again and again costs the rules of others nothing.
+// A tenant who writes a megabyte again and again costs the rules of others nothing.
 TEST_F(RuleFeedTest, WhatIsTooLargeForARuleIsReadOnceInAWhile) {
   testing::FakeClock clock;
   const auto put_large = [&](char filler) {
