@@ -81,18 +81,30 @@ std::optional<ReportSummary> Summarize(const json::Value& config_map, Writer wri
 
 std::set<std::string> FaultStore::Put(Writer writer, const std::string& config_map,
                                       const ReportSummary* summary) {
-  if (writer == Writer::kPublic) {
-    if (summary == nullptr) {
-      public_versions_.erase(config_map);
-      return Named(public_.Forget(config_map));
-    }
-    public_versions_[config_map] = summary->version;
-    std::vector<PublicFault> faults;
-    for (const NodeReport& node : summary->nodes) {
-      faults.insert(faults.end(), node.added.begin(), node.added.end());
-    }
-    return Named(public_.Put(config_map, faults));
+  if (writer == Writer::kPublic) return PutPublic(config_map, summary);
+  std::set<std::string> changed = PutNodes(writer, config_map, summary);
+  if (writer == Writer::kNodes) PutNodeTimes(config_map, summary, changed);
+  if (writer == Writer::kClusterD) PutPart(config_map, summary, changed);
+  return changed;
+}
+
+std::set<std::string> FaultStore::PutPublic(const std::string& config_map,
+                                            const ReportSummary* summary) {
+  if (summary == nullptr) {
+    public_versions_.erase(config_map);
+    return Named(public_.Forget(config_map));
   }
+  public_versions_[config_map] = summary->version;
+  std::vector<PublicFault> faults;
+  for (const NodeReport& node : summary->nodes) {
+    faults.insert(faults.end(), node.added.begin(), node.added.end());
+  }
+  return Named(public_.Put(config_map, faults));
+}
+
+// What the ConfigMap reports of its nodes, in place of what it reported before.
+std::set<std::string> FaultStore::PutNodes(Writer writer, const std::string& config_map,
+                                           const ReportSummary* summary) {
   std::set<std::string> changed;
   std::map<std::string_view, const NodeReport*> now;
   if (summary != nullptr) {
@@ -118,35 +130,41 @@ std::set<std::string> FaultStore::Put(Writer writer, const std::string& config_m
     changed.insert(node);
   }
   if (before.empty()) of_config_map_.erase(config_map);
-  if (writer == Writer::kNodes && (summary == nullptr || summary->times.empty())) {
+  return changed;
+}
+
+void FaultStore::PutNodeTimes(const std::string& config_map, const ReportSummary* summary,
+                              std::set<std::string>& changed) {
+  if (summary == nullptr || summary->times.empty()) {
     node_times_.erase(config_map);
-  } else if (writer == Writer::kNodes) {
+  } else {
     node_times_[config_map] = summary->times;
   }
-  if (writer == Writer::kNodes && summary != nullptr) {
-    if (!summary->chip_type.empty() && chip_types_.size() < kMaxChipTypes &&
-        chip_types_.insert(summary->chip_type).second) {
-      for (const std::string& node : nodes()) changed.insert(node);
-    }
+  if (summary == nullptr || summary->chip_type.empty()) return;
+  if (chip_types_.size() < kMaxChipTypes && chip_types_.insert(summary->chip_type).second) {
+    changed.merge(nodes());
   }
-  if (writer != Writer::kClusterD) return changed;
+}
+
+void FaultStore::PutPart(const std::string& config_map, const ReportSummary* summary,
+                         std::set<std::string>& changed) {
   if (summary == nullptr) {
     parts_.erase(config_map);
   } else {
     parts_[config_map] = {config_map.substr(0, config_map.rfind('-') + 1), summary->times,
                           summary->newest, summary->has_content};
   }
+  if (parts_.size() <= 1) return;
   // Nodes that another part reports as well may have moved, to this part or from it.
-  if (parts_.size() > 1) {
-    for (const auto& [name, report] : now) changed.emplace(name);
-    for (const auto& [node, reports] : nodes_) {
-      const bool elsewhere = std::any_of(reports.begin(), reports.end(), [&](const auto& each) {
-        return each.second.writer == Writer::kClusterD && each.first != config_map;
-      });
-      if (elsewhere && (summary == nullptr || TimeIn(summary->times, node))) changed.insert(node);
-    }
+  if (summary != nullptr) {
+    for (const NodeReport& node : summary->nodes) changed.insert(node.node);
   }
-  return changed;
+  for (const auto& [node, reports] : nodes_) {
+    const bool elsewhere = std::any_of(reports.begin(), reports.end(), [&](const auto& each) {
+      return each.second.writer == Writer::kClusterD && each.first != config_map;
+    });
+    if (elsewhere && (summary == nullptr || TimeIn(summary->times, node))) changed.insert(node);
+  }
 }
 
 std::set<std::string> FaultStore::nodes() const {

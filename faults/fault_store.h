@@ -121,6 +121,13 @@ class FaultStore {
     std::string version;
   };
 
+  std::set<std::string> PutPublic(const std::string& config_map, const ReportSummary* summary);
+  std::set<std::string> PutNodes(Writer writer, const std::string& config_map,
+                                 const ReportSummary* summary);
+  void PutNodeTimes(const std::string& config_map, const ReportSummary* summary,
+                    std::set<std::string>& changed);
+  void PutPart(const std::string& config_map, const ReportSummary* summary,
+               std::set<std::string>& changed);
   bool IsOld(Time now) const;
   bool IsBehind(Time now) const;
   bool IsOutdated(const std::string& config_map, const std::string& node) const;

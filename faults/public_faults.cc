@@ -211,9 +211,9 @@ bool PublicFaultStore::Add(const std::string& config_map, const PublicFault& fau
   const bool known = on_node != by_node_.end() && on_node->second.contains(fault.id);
   if (known) {
     Entry& entry = on_node->second.at(fault.id);
-    const auto teller = entry.config_maps.find(config_map);
-    if (teller != entry.config_maps.end()) {
-      teller->second = true;
+    const auto source = entry.config_maps.find(config_map);
+    if (source != entry.config_maps.end()) {
+      source->second = true;
       return false;
     }
     if (!Charge(entry.fault)) return false;

@@ -21,6 +21,40 @@ size_t OnDownloaded(char* data, size_t size, size_t count, void* to) {
   return size * count;
 }
 
+// Why what was fetched is of no use; nothing: it is there.
+Result<void> ResultOf(CURL* easy, CURLcode code, const char* reason, const Downloaded& body,
+                      const DownloadLimits& limits) {
+  if (body.too_large) {
+    return Fail(ErrorCode::kTooLarge,
+                "is larger than " + std::to_string(limits.bytes) + " bytes, the most that is read");
+  }
+  if (code == CURLE_OPERATION_TIMEDOUT) {
+    return Fail(ErrorCode::kInvalidArgument,
+                "did not arrive within " + std::to_string(limits.timeout.count()) + " ms");
+  }
+  if (code == CURLE_TOO_MANY_REDIRECTS) {
+    return Fail(ErrorCode::kInvalidArgument,
+                "redirects more than " + std::to_string(limits.redirects) + " times");
+  }
+  if (code == CURLE_UNSUPPORTED_PROTOCOL) {
+    return Fail(ErrorCode::kInvalidArgument,
+                "redirects to an address that is not https: name that address itself if you trust "
+                "the way to it");
+  }
+  if (code != CURLE_OK) {
+    return Fail(
+        ErrorCode::kInvalidArgument,
+        "cannot be fetched: " + std::string(*reason == '\0' ? curl_easy_strerror(code) : reason));
+  }
+  long status = 0;
+  curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &status);
+  if (status != 200) {
+    return Fail(status == 404 ? ErrorCode::kNotFound : ErrorCode::kInvalidArgument,
+                "the server answered with status " + std::to_string(status) + ", not 200");
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<std::string> Download(const std::string& url, const std::string& user_agent,
@@ -57,33 +91,8 @@ Result<std::string> Download(const std::string& url, const std::string& user_age
     set(CURLOPT_CAINFO, SystemAuthorities().c_str());
   }
   const CURLcode code = curl_easy_perform(easy.get());
-  if (body.too_large) {
-    return Fail(ErrorCode::kTooLarge,
-                "is larger than " + std::to_string(limits.bytes) + " bytes, the most that is read");
-  }
-  if (code == CURLE_OPERATION_TIMEDOUT) {
-    return Fail(ErrorCode::kInvalidArgument,
-                "did not arrive within " + std::to_string(limits.timeout.count()) + " ms");
-  }
-  if (code == CURLE_TOO_MANY_REDIRECTS) {
-    return Fail(ErrorCode::kInvalidArgument,
-                "redirects more than " + std::to_string(limits.redirects) + " times");
-  }
-  if (code == CURLE_UNSUPPORTED_PROTOCOL) {
-    return Fail(ErrorCode::kInvalidArgument,
-                "redirects to an address that is not https: name that address itself if you trust "
-                "the way to it");
-  }
-  if (code != CURLE_OK) {
-    return Fail(
-        ErrorCode::kInvalidArgument,
-        "cannot be fetched: " + std::string(*reason == '\0' ? curl_easy_strerror(code) : reason));
-  }
-  long status = 0;
-  curl_easy_getinfo(easy.get(), CURLINFO_RESPONSE_CODE, &status);
-  if (status != 200) {
-    return Fail(status == 404 ? ErrorCode::kNotFound : ErrorCode::kInvalidArgument,
-                "the server answered with status " + std::to_string(status) + ", not 200");
+  if (auto fetched = ResultOf(easy.get(), code, reason, body, limits); !fetched) {
+    return tl::unexpected(std::move(fetched.error()));
   }
   return std::move(body.text);
 }

@@ -111,6 +111,29 @@ http::Response ReviewHandler::Bug(Hook hook, const Review& review, std::string_v
   return http::RefusalResponse(http::Refusal::kInternal, "uid " + Quote(review.uid));
 }
 
+void ReviewHandler::LogAnswer(Hook hook, const http::Request& request, const Review& review,
+                              const admission::Verdict& verdict, std::string_view generation,
+                              int64_t microseconds) {
+  const bool denied = verdict.outcome == admission::Outcome::kDenied;
+  if (!inputs_.logger.Wants(log::Level::kInfo) || !(denied ? others_ : admitted_).Admit()) return;
+  const std::string rules = RuleList(verdict.findings);
+  inputs_.logger.Info("review", {{"uid", ForLog(review.uid)},
+                                 {"path", PathOf(hook)},
+                                 {"operation", schemas::OperationName(review.request.operation)},
+                                 {"kind", ForLog(review.kind)},
+                                 {"namespace", ForLog(review.request.ns)},
+                                 {"name", ForLog(review.name)},
+                                 {"user", ForLog(review.user)},
+                                 {"dry_run", review.dry_run},
+                                 {"outcome", admission::OutcomeName(verdict.outcome)},
+                                 {"findings", static_cast<int64_t>(verdict.findings.size())},
+                                 {"rules", rules},
+                                 {"operations", static_cast<int64_t>(verdict.patch.size())},
+                                 {"generation", generation},
+                                 {"microseconds", microseconds},
+                                 {"traceparent", request.traceparent}});
+}
+
 http::Response ReviewHandler::Handle(Hook hook, const http::Request& request) {
   const auto config = inputs_.config.Get();
   if (config == nullptr) return Refuse(hook, Refusal::kNotReady, "", request);
@@ -157,25 +180,7 @@ http::Response ReviewHandler::Handle(Hook hook, const http::Request& request) {
   metrics_.Observe(Stage::kDecode, decoded - start);
   metrics_.Observe(Stage::kDecide, decided - decoded);
   metrics_.Observe(Stage::kEncode, encoded - decided);
-  const bool denied = verdict.outcome == admission::Outcome::kDenied;
-  if (inputs_.logger.Wants(log::Level::kInfo) && (denied ? others_ : admitted_).Admit()) {
-    const std::string rules = RuleList(verdict.findings);
-    inputs_.logger.Info("review", {{"uid", ForLog(review->uid)},
-                                   {"path", PathOf(hook)},
-                                   {"operation", schemas::OperationName(review->request.operation)},
-                                   {"kind", ForLog(review->kind)},
-                                   {"namespace", ForLog(review->request.ns)},
-                                   {"name", ForLog(review->name)},
-                                   {"user", ForLog(review->user)},
-                                   {"dry_run", review->dry_run},
-                                   {"outcome", admission::OutcomeName(verdict.outcome)},
-                                   {"findings", static_cast<int64_t>(verdict.findings.size())},
-                                   {"rules", rules},
-                                   {"operations", static_cast<int64_t>(verdict.patch.size())},
-                                   {"generation", config->generation},
-                                   {"microseconds", Microseconds(start, encoded)},
-                                   {"traceparent", request.traceparent}});
-  }
+  LogAnswer(hook, request, *review, verdict, config->generation, Microseconds(start, encoded));
   return response;
 }
 

@@ -89,6 +89,9 @@ class ReviewHandler {
   http::Response Refused(Hook hook, const http::RefusalInfo& info, std::string_view detail,
                          const http::Request& request);
   http::Response Bug(Hook hook, const Review& review, std::string_view what);
+  void LogAnswer(Hook hook, const http::Request& request, const Review& review,
+                 const admission::Verdict& verdict, std::string_view generation,
+                 int64_t microseconds);
 
   const ServerOptions& options_;
   const ServerInputs& inputs_;

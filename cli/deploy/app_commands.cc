@@ -299,6 +299,34 @@ void Forget(kube::Client& client, const std::string& ns, const std::string& app,
          << ", if there are any, stay: " << forgotten.error().message << "\n";
 }
 
+// The exit code when nothing is to be sent: nothing is there or confirmed, or it was only asked
+// for.
+std::optional<int> EndsBefore(const DeleteOptions& options, const deploy::RemovalPlan& plan,
+                              kube::Client& client, const std::string& ns, Streams& io) {
+  if (plan.objects.empty()) {
+    io.out << "application " << options.name << " has no objects in namespace " << ns
+           << ": nothing to delete\n";
+    if (options.dry_run != DryRun::kNone) return kExitDone;
+    // Its pods may still be going, and whoever deleted it by other means left its revisions.
+    if (options.no_wait) {
+      Forget(client, ns, options.name, io);
+      return kExitDone;
+    }
+  }
+  if (options.dry_run == DryRun::kClient) {
+    for (const json::Json& object : plan.objects) {
+      io.out << deploy::TitleOf(object) << " would be deleted\n";
+    }
+    return kExitDone;
+  }
+  const bool asks = options.dry_run == DryRun::kNone && !options.yes && !plan.objects.empty();
+  if (asks && !IsConfirmed(options, plan, ns, io)) {
+    io.err << "canceled: nothing was deleted\n";
+    return kExitDenied;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 int RunDelete(const DeleteOptions& options, Streams& io) {
@@ -316,27 +344,7 @@ int RunDelete(const DeleteOptions& options, Streams& io) {
   auto plan = deploy::PlanRemoval(client, ns, options.name, options.keep_store, signals.token());
   if (!plan) return PrintKubeFault(plan.error(), io);
   PrintNotes(*plan, options.name, io.err);
-  if (plan->objects.empty()) {
-    io.out << "application " << options.name << " has no objects in namespace " << ns
-           << ": nothing to delete\n";
-    if (options.dry_run != DryRun::kNone) return kExitDone;
-    // Its pods may still be going, and whoever deleted it by other means left its revisions.
-    if (options.no_wait) {
-      Forget(client, ns, options.name, io);
-      return kExitDone;
-    }
-  }
-  if (options.dry_run == DryRun::kClient) {
-    for (const json::Json& object : plan->objects) {
-      io.out << deploy::TitleOf(object) << " would be deleted\n";
-    }
-    return kExitDone;
-  }
-  const bool asks = options.dry_run == DryRun::kNone && !options.yes && !plan->objects.empty();
-  if (asks && !IsConfirmed(options, *plan, ns, io)) {
-    io.err << "canceled: nothing was deleted\n";
-    return kExitDenied;
-  }
+  if (const auto ends = EndsBefore(options, *plan, client, ns, io)) return *ends;
   deploy::Hold hold(client, connection->sleeper(), clock, ns, options.name, HolderName());
   if (options.dry_run == DryRun::kNone && !plan->objects.empty()) {
     bool waited = false;

@@ -74,6 +74,17 @@ class ConfigFollower {
       thread_;  // last member: stops before the reloader is destroyed
 };
 
+http::ProbePort::Options ProbeOptions(const WatchOptions& options, const Clock& clock,
+                                      log::Logger& logger) {
+  http::ProbePort::Options probes;
+  probes.listen = options.probe_listen;
+  probes.clock = &clock;
+  probes.on_bug = [&logger](std::string_view what) {
+    logger.Error("internal error in a probe", {{"what", what}});
+  };
+  return probes;
+}
+
 }  // namespace
 
 int RunWatch(const WatchOptions& options, Streams& io) {
@@ -113,13 +124,7 @@ int RunWatch(const WatchOptions& options, Streams& io) {
   const ConfigFollower follower(options, clock, logger, config, [&watcher] { watcher.Refresh(); });
   following = &follower;
 
-  http::ProbePort::Options probes;
-  probes.listen = options.probe_listen;
-  probes.clock = &clock;
-  probes.on_bug = [&logger](std::string_view what) {
-    logger.Error("internal error in a probe", {{"what", what}});
-  };
-  const auto port = http::ProbePort::Open(probes, watcher.Routes());
+  const auto port = http::ProbePort::Open(ProbeOptions(options, clock, logger), watcher.Routes());
   if (!port) {
     PrintError(io.err, port.error().message());
     return kExitUnusable;
