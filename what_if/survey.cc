@@ -155,7 +155,7 @@ SurveyedFaults FaultsIn(const ClusterSnapshot& snapshot) {
     nodes.insert(std::move(name));
   }
   ReadReports(snapshot, found);
-  // A pod is lost with its node also when the node's object is gone (trap 37). What a tenant writes
+  // A pod is lost with its node also when the node's object is gone. What a tenant writes
   // into spec.nodeName does not make a node.
   for (const Value* pod : snapshot.pods) {
     std::string node = json::TextAt(pod, {"spec", "nodeName"});

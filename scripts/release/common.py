@@ -28,17 +28,17 @@ def run(
 ) -> str:
     """The output of a command. With `log`, its output goes there, and the end of it into the fault."""
     words = " ".join(map(str, command))
-    surroundings = {**os.environ, **(env or {})}
+    environment = {**os.environ, **(env or {})}
     try:
         if log is None:
-            done = subprocess.run(command, cwd=cwd, env=surroundings, capture_output=True, text=True, check=False)
+            done = subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, check=False)
             shown = done.stderr
         else:
             log.parent.mkdir(parents=True, exist_ok=True)
             with log.open("a") as file:
                 print(f"+ {words}", file=file, flush=True)
                 done = subprocess.run(
-                    command, cwd=cwd, env=surroundings, stdout=file, stderr=subprocess.STDOUT, text=True, check=False
+                    command, cwd=cwd, env=environment, stdout=file, stderr=subprocess.STDOUT, text=True, check=False
                 )
             shown = "".join(log.read_text(errors="replace").splitlines(keepends=True)[-20:]) if done.returncode else ""
     except FileNotFoundError as fault:

@@ -300,7 +300,7 @@ class NoCredentials final : public kube::CredentialSource {
 };
 
 // Follows the server whose URL comes first on `in`; answers "!" once it is current, then each line
-// with KiB resident, microseconds of CPU, jobs looked at and decisions about services.
+// with KiB resident, microseconds of CPU, jobs evaluated and decisions about services.
 [[noreturn]] void Watch(int in, int out) {
   std::array<char, 100> line{};
   Check(::read(in, line.data(), line.size() - 1) > 0, "the server has no address");

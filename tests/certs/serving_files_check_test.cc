@@ -170,7 +170,7 @@ TEST(CheckServing, RefusesAChainInTheWrongOrder) {
             "certificate 2 (\"CN=mindgate-ca@1767225600\")\n");
 }
 
-// Same names, other key: what a CA that was made anew looks like.
+// Same names, other key: what a recreated CA looks like.
 TEST(CheckServing, RefusesAnIssuerThatOnlyHasTheName) {
   const Identity authority = NewAuthority();
   const Identity namesake = NewAuthority();

@@ -42,7 +42,7 @@ class GoldenTest(unittest.TestCase):
             sorted(path.stem for path in (HERE / "values").iterdir()), sorted(GOLDEN_SETS)
         )
 
-    def test_helm_finds_nothing_to_say(self) -> None:
+    def test_helm_lint_reports_nothing(self) -> None:
         for value_set in GOLDEN_SETS:
             with self.subTest(value_set):
                 values = HERE / "values" / f"{value_set}.yaml"

@@ -648,7 +648,7 @@ class TogetherTest(unittest.TestCase):
                 [{"path": "/readyz", "port": "probe"}, {"path": "/livez", "port": "probe"}],
             )
 
-    def test_the_watcher_is_told_where_and_what(self) -> None:
+    def test_the_watcher_gets_where_and_what(self) -> None:
         for value_set, secret in (
             ("defaults", "mindgate-tls"),
             ("everything", "webhook-pair"),

@@ -50,7 +50,7 @@ def pod_of(objects: list[Object], component: str) -> Object:
 class OptionsTest(unittest.TestCase):
     maxDiff = None
 
-    def test_the_image_comes_from_where_the_values_say(self) -> None:
+    def test_the_image_comes_from_the_registry_of_the_values(self) -> None:
         for values, image in REGISTRIES:
             objects = rendered("--set", f"config.elasticScaling.mode=enforce,{values}".rstrip(","))
             images = {
@@ -176,7 +176,7 @@ class OptionsTest(unittest.TestCase):
         self.assertEqual({kind for kind in kinds if "Role" in kind}, set())
         self.assertIn("ServiceAccount", kinds)
 
-    def test_monitoring_follows_the_cluster_unless_told(self) -> None:
+    def test_monitoring_follows_the_cluster_unless_set(self) -> None:
         monitors = ["--api-versions", f"{MONITORING}/ServiceMonitor"]
         rules = ["--api-versions", f"{MONITORING}/PrometheusRule"]
         on, off = "metrics.{}.enabled=true", "metrics.{}.enabled=false"

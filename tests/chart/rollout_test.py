@@ -74,7 +74,7 @@ class SwitchesTest(unittest.TestCase):
             self.assertEqual(each[: len(common)], common)
         return [each[len(common) :] for each in words]
 
-    def test_each_does_what_it_says(self) -> None:
+    def test_each_does_what_its_name_promises(self) -> None:
         exception = {
             "rules": ["MG080"],
             "namespace": "legacy",
@@ -178,7 +178,7 @@ class PhasesTest(unittest.TestCase):
             self.assertEqual("--mutating-webhook=mindgate" in watcher["args"], named, phase)
             self.assertIn("--validating-webhook=mindgate", watcher["args"])
 
-    def test_doctor_is_told_the_phase(self) -> None:
+    def test_doctor_gets_the_phase(self) -> None:
         for phase in ("observe", "warn", "enforce"):
             annotations = the(rendered(phase), "ValidatingWebhookConfiguration", "mindgate")[
                 "metadata"
@@ -203,7 +203,7 @@ class NotesTest(unittest.TestCase):
         self.assertIn(warning, notes("--set", off))
         self.assertNotIn(warning, notes())
 
-    def test_they_say_the_phase_and_how_to_go_on(self) -> None:
+    def test_they_have_the_phase_and_how_to_go_on(self) -> None:
         for phase, next_phase in (("observe", "warn"), ("warn", "enforce"), ("enforce", "")):
             text = notes("--set", f"rolloutPhase={phase}")
             self.assertIn(f"\nRollout phase: {phase}. ", text)
@@ -215,7 +215,7 @@ class NotesTest(unittest.TestCase):
         self.assertIn("However, config.maxMode is enforce, which takes precedence", text)
         self.assertNotIn("However, config", notes("--set", "rolloutPhase=warn,config.maxMode=warn"))
 
-    def test_they_say_who_may_read_metrics(self) -> None:
+    def test_they_name_who_may_read_metrics(self) -> None:
         monitored = "metrics.serviceMonitor.enabled=true"
         text = notes("--set", monitored)
         self.assertIn("no Pod may read metrics until networkPolicy.metricsFrom names", text)
@@ -225,7 +225,7 @@ class NotesTest(unittest.TestCase):
         self.assertNotIn("metricsFrom", notes("--set", f"{monitored},networkPolicy.enabled=false"))
         self.assertNotIn("metricsFrom", notes())
 
-    def test_they_say_when_any_pod_may_call_the_webhook(self) -> None:
+    def test_they_warn_when_any_pod_may_call_the_webhook(self) -> None:
         cidrs = "networkPolicy.controlPlaneCIDRs={10.0.0.0/24}"
         for values, is_open in (
             ("", True),

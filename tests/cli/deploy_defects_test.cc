@@ -26,7 +26,7 @@ using ::mindgate::testing::Shell;
 using ::mindgate::testing::Workspace;
 using ::testing::HasSubstr;
 
-// D2: it works in any folder, and leaves nothing there.
+// It works in any folder, and leaves nothing there.
 TEST(DeployDefects, AnyFolder) {
   const Workspace workspace;
   const std::string program = ::mindgate::testing::Program();
@@ -36,7 +36,7 @@ TEST(DeployDefects, AnyFolder) {
   EXPECT_TRUE(std::filesystem::is_empty(std::filesystem::current_path()));
 }
 
-// D3: KUBECONFIG, --context, -k. Each context has a cluster of its own.
+// KUBECONFIG, --context, -k. Each context has a cluster of its own.
 TEST(DeployDefects, TheClusterOfTheKubeconfig) {
   FakeApiServer first;
   FakeApiServer second;

@@ -82,7 +82,7 @@ TEST(DeployInit, WritesAFileThatIsAcceptedAsItStands) {
   EXPECT_EQ(Cli({"deploy", "--init", "vllm"}).code, kExitUnusable);
 }
 
-// D6: what is printed is YAML that other tools read, and nothing else.
+// What is printed is YAML that other tools read, and nothing else.
 TEST(DeployDryRun, PrintsYamlThatIsAdmitted) {
   for (const auto config : {kOmeConfig, kAibrixConfig, kMindieConfig}) {
     const CliResult rendered = Cli({"deploy", "-f", "-", "--dry-run"}, std::string(config));
@@ -94,7 +94,7 @@ TEST(DeployDryRun, PrintsYamlThatIsAdmitted) {
   }
 }
 
-// D1: each kind of failure has an exit code of its own.
+// Each kind of failure has an exit code of its own.
 TEST_F(DeployCommand, ExitCodes) {
   EXPECT_EQ(Cli({"deploy"}).code, kExitUnusable);
   EXPECT_EQ(Cli({"deploy", "-f", "missing.yaml"}).code, kExitUnusable);
@@ -139,7 +139,7 @@ TEST_F(DeployCommand, NothingIsWrittenBeforeEverythingIsFine) {
   EXPECT_EQ(Writes(), 0u);
 }
 
-// Foreign objects, rules and the cluster are told of in one run.
+// Foreign objects, rules and the cluster are reported in one run.
 TEST_F(DeployCommand, EverythingThatIsInTheWayIsReportedAtOnce) {
   server.Put(kube::resources::kServices,
              {{"metadata", {{"namespace", "llm"}, {"name", "chat-mf-store"}}}});
@@ -217,7 +217,7 @@ TEST_F(DeployCommand, RoomThatCannotBeReadIsANote) {
   EXPECT_THAT(deployed.err, StartsWith("note: whether there is room now is not checked: "));
 }
 
-// D7: nothing is asked, whatever exists and whatever could be read.
+// Nothing is asked, whatever exists and whatever could be read.
 TEST_F(DeployCommand, NothingIsAsked) {
   mindgate::testing::Workspace workspace;
   const auto deploy = [&](std::string_view config) {
@@ -390,7 +390,7 @@ TEST_F(DeployCommand, OnATerminalDeleteAsks) {
   EXPECT_EQ(Writes(), 8u);
 }
 
-// D36: what goes wrong has an exit code. D4: the variable of the other tool changes nothing.
+// What goes wrong has an exit code. The variable of the other tool changes nothing.
 TEST_F(DeployCommand, ExitCodesOfDelete) {
   const ChangedEnvironment variable(::mindgate::testing::Variables{{"SERVING_FRAMEWORK", "ome"}});
   Deploy(With(kAibrixConfig, "app_name: q\n", "app_name: q\nframework: aibrix\n"));

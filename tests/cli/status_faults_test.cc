@@ -95,7 +95,7 @@ TEST_F(StatusFaults, ShowsWhatClusterDReportsAndThePodsOfIt) {
       "mindx-dl", "cluster-info-node-cm", "mx-consumer-volcano",
       {{"cluster-info-node-cm",
         R"({"mindx-dl-nodeinfo-n8":{"FaultDevList":[{"FaultCode":["2C000031"]}],"NodeStatus":"UnHealthy"}})"}});
-  // A node's own report is not read while ClusterD speaks.
+  // A node's own report is not read while ClusterD reports.
   PutReport("kube-system", "mindx-dl-deviceinfo-n6", "mx-consumer-cim",
             {{"ManuallySeparateNPU", "Ascend910-0"}});
   for (const char* node : {"n6", "n7", "n8"}) PutNode(node, "True");

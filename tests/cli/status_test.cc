@@ -48,7 +48,7 @@ struct StatusTest : ::testing::Test {
     }
     server.Put(resources::kPods, pod);
   }
-  // What the chart makes of an installation, as far as it is looked at.
+  // What the chart makes of an installation, as far as it is read.
   void Install(const std::string& mode) {
     server.Put(
         resources::kMutatingWebhooks,

@@ -23,7 +23,7 @@ Json OwnersOf(const Json& object) {
   return owners == nullptr ? Json() : *owners;
 }
 
-// D18: engine and decoder resolve the store's address once, when they start.
+// Engine and decoder resolve the store's address once, when they start.
 TEST_F(ApplyTest, TheStoreIsReadyBeforeTheRestBegins) {
   const ApplyResult result = Deploy(kOmeConfig);
   EXPECT_EQ(result.outcome, Outcome::kDone) << result.message;
@@ -32,7 +32,7 @@ TEST_F(ApplyTest, TheStoreIsReadyBeforeTheRestBegins) {
                           "waiting for Deployment chat-mf-store", "InferenceService chat created"));
 }
 
-// D16: deleting the InferenceService with kubectl deletes the store as well.
+// Deleting the InferenceService with kubectl deletes the store as well.
 TEST_F(ApplyTest, TheCustomResourceOwnsTheRest) {
   Deploy(kOmeConfig);
   const Json service = server.Find(resources::kInferenceServices, "llm", "chat");
@@ -70,7 +70,7 @@ TEST_F(ApplyTest, WhatControllersWroteIntoSeedsStays) {
             R"({"status":"completed"})");
 }
 
-// D35: a merge patch would leave the old runner beside leader and worker.
+// A merge patch would leave the old runner beside leader and worker.
 TEST_F(ApplyTest, WhatTheConfigurationNoLongerNamesIsRemoved) {
   Deploy(kOmeConfig);
   Deploy(With(kOmeConfig, "  decoder:\n", "  decoder:\n    pod_num: 2\n"));
@@ -81,7 +81,7 @@ TEST_F(ApplyTest, WhatTheConfigurationNoLongerNamesIsRemoved) {
   EXPECT_FALSE(spec.contains("annotations"));
 }
 
-// D35: fewer replicas leave no Services behind.
+// Fewer replicas leave no Services behind.
 TEST_F(ApplyTest, SurplusObjectsAreDeleted) {
   const std::string larger = With(kAibrixConfig, "  prefill:\n", "  prefill:\n    replicas: 2\n");
   Deploy(larger);
@@ -108,7 +108,7 @@ TEST_F(ApplyTest, MindieScalesInByTheJobsThatExist) {
                           "application"));
 }
 
-// D34: objects of others are refused, by label and by who applied them.
+// Objects of others are refused, by label and by who applied them.
 TEST_F(ApplyTest, ObjectsOfOthersAreLeftAlone) {
   server.Put(kube::resources::kServices, {{"metadata",
                                            {{"namespace", "llm"},
@@ -123,7 +123,7 @@ TEST_F(ApplyTest, ObjectsOfOthersAreLeftAlone) {
   EXPECT_THAT(PlanOf(kOmeConfig, {.force = true}).blockers, IsEmpty());
 }
 
-// D33: deletions are tried like all else, before anything is written.
+// Deletions are tried like all else, before anything is written.
 TEST_F(ApplyTest, DeletionsThatAreNotAllowedAreObstacles) {
   Deploy(kMindieConfig);
   server.Forbid("delete", "ascendjobs");
@@ -217,7 +217,7 @@ TEST_F(ApplyTest, WaitingEndsWhenTheApplicationIsDeleted) {
              "StormService q is being deleted by somebody (finalizers: foregroundDeletion)"},
         {"at once", [](auto& api) { api.Remove(resources::kStormServices, "llm", "q"); },
          "StormService q is gone: somebody deleted it meanwhile"},
-        {"and made again",
+        {"and recreated",
          [](auto& api) {
            Json another = api.Find(resources::kStormServices, "llm", "q");
            another["metadata"]["uid"] = "another";
@@ -254,7 +254,7 @@ struct StuckTest : ClusterTest {
   }
 };
 
-// D33: a time limit, and nothing left behind.
+// A time limit, and nothing left behind.
 TEST_F(StuckTest, RollsBackWhatDoesNotBecomeHealthy) {
   const ApplyResult result =
       Deploy(kOmeConfig, {.atomic = true, .timeout = std::chrono::seconds(20)});
@@ -369,7 +369,7 @@ TEST_F(ApplyTest, ASecondRunOfMindieGoesOnWhereTheFirstEnded) {
   }
 }
 
-// Also the first time, when no object tells the framework yet.
+// Also the first time, when no object names the framework yet.
 TEST_F(ApplyTest, TheRightsForTheKindsOfOneFrameworkAreEnough) {
   for (const char* kind : {"deployments", "configmaps", "inferenceservices", "ascendjobs"}) {
     server.Forbid("list", kind);

@@ -39,7 +39,7 @@ struct ClusterTest : ::testing::Test {
   std::unique_ptr<kube::Transport> transport =
       kube::MakeTransport(AccessTo(server.url()), "mindgate/test");
   kube::Client client{*transport, sleeper, {.retries = 0}};
-  std::vector<std::string> steps;  // as they were told
+  std::vector<std::string> steps;  // as they were reported
 
   ClusterTest() {
     mindgate::testing::Install(server);

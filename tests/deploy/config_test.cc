@@ -33,7 +33,7 @@ struct ConfigCase {
   std::string fallback{};
 };
 
-// All that is wrong is told at once, each with its place and with what to write instead.
+// All that is wrong is reported at once, each with its place and with what to write instead.
 TEST(ReadConfiguration, ReportsWhatIsWrong) {
   const std::vector<ConfigCase> cases = {
       {"empty file", ""},

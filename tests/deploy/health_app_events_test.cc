@@ -20,7 +20,7 @@ struct AppEventsTest : ClusterTest {
                {{"metadata", {{"namespace", "llm"}, {"name", "e" + std::to_string(events++)}}},
                 {"eventTime", "2026-01-01T00:00:" + time + ".000000Z"},
                 {"type", "Warning"},
-                {"reason", "Told"},
+                {"reason", "Reported"},
                 {"note", note},
                 {"reportingController", reporter},
                 {"regarding", {{"kind", kind}, {"name", name}}}});

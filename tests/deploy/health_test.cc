@@ -73,7 +73,7 @@ TEST_F(HealthTest, AMindieApplication) {
                                               "prefill 1/4, motor-p0-master-0 Running"));
 }
 
-// D31: the start script of the example runtimes ends with 0 when a rank crashed.
+// The start script of the example runtimes ends with 0 when a rank crashed.
 TEST_F(HealthTest, AServerThatSucceededHasFailed) {
   Deploy(kAibrixConfig);
   Json pod =
@@ -96,7 +96,7 @@ TEST_F(HealthTest, WhyAPodIsNotPlaced) {
   EXPECT_EQ(Of("llm", "q").why, "pod q-prefill-0: 0/6 nodes are available");
 }
 
-// D37: what is not there is no reason to stop, and none to call the rest healthy.
+// What is not there is no reason to stop, and none to call the rest healthy.
 TEST_F(HealthTest, NothingButTheStore) {
   Deploy(kOmeConfig);
   server.Remove(resources::kInferenceServices, "llm", "chat");

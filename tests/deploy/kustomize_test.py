@@ -115,16 +115,16 @@ class ExecFunction(unittest.TestCase):
         self.assertEqual(by_kind["ConfigMap"], files["other.yaml"])
         self.assertEqual(by_kind["InferenceService"]["spec"]["model"], {"name": "llama"})
 
-    def test_what_is_wrong_is_told_although_kustomize_shows_no_results(self) -> None:
+    def test_what_is_wrong_is_reported_although_kustomize_shows_no_results(self) -> None:
         wrong = {"inference_service": {"model_name": "llama", "engine": {"npu_nums": 8}}}
         denied = {"inference_service": {"model_name": "llama", "engine": {"npu_num": 8, "labels": {"fault-scheduling": "Force"}}}}
-        for spec, says in (
+        for spec, fault in (
             (wrong, 'error: spec.inference_service.engine.npu_nums: unknown key "npu_nums"; did you mean "npu_num"?'),
             (denied, "error: InferenceService chat: MG050 fault-scheduling-value: spec.engine.labels[fault-scheduling]: "),
         ):
             built = build(spec, *EXEC, generators=["app.yaml"])
             self.assertNotEqual(built.returncode, 0)
-            self.assertIn(says, built.stderr)
+            self.assertIn(fault, built.stderr)
             self.assertEqual(built.stdout, "")
 
     def test_a_warning_stops_nothing(self) -> None:

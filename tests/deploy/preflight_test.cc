@@ -49,7 +49,7 @@ TEST_F(PreflightTest, TheRankTableOfMindie) {
   EXPECT_THAT(Texts(Ahead(kMindieConfig).notes), IsEmpty());
 }
 
-// D30: model and runtime; D33: namespace. All at once.
+// Model, runtime and namespace, all at once.
 TEST_F(PreflightTest, WhatIsMissingIsNamed) {
   EXPECT_THAT(
       Texts(Ahead(With(With(With(kOmeConfig, "model_name: m1", "model_name: m9"),
@@ -65,7 +65,7 @@ TEST_F(PreflightTest, WhatIsMissingIsNamed) {
           "chooses one for the model"));
 }
 
-// D20: a pod and a leader with workers do not mix.
+// A pod and a leader with workers do not mix.
 // One obstacle, and not one for each object that cannot be created.
 TEST_F(PreflightTest, ANamespaceThatIsBeingDeleted) {
   Json ns = server.Find(kube::resources::kNamespaces, "", "llm");
@@ -86,7 +86,7 @@ TEST_F(PreflightTest, TheRuntimeMustHaveTheShape) {
           "choose a runtime whose decoder has leader and worker"));
 }
 
-// D5: a framework that is not installed.
+// A framework that is not installed.
 TEST_F(PreflightTest, KindsThatTheClusterDoesNotServe) {
   FakeApiServer empty{{.clock = &clock}};
   empty.Put(kube::resources::kNamespaces, {{"metadata", {{"name", "llm"}}}});

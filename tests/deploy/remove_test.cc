@@ -79,7 +79,7 @@ TEST_F(RemoveTest, DeletingTwiceIsFine) {
   EXPECT_EQ(again.written, 0u);
 }
 
-// D4: whatever SERVING_FRAMEWORK is, the framework is read from the objects.
+// Whatever SERVING_FRAMEWORK is, the framework is read from the objects.
 TEST_F(RemoveTest, TheFrameworkIsFoundByLabel) {
   Deploy(kAibrixConfig);
   Deploy(kMindieConfig);
@@ -89,7 +89,7 @@ TEST_F(RemoveTest, TheFrameworkIsFoundByLabel) {
   EXPECT_EQ(plan.objects.size(), 11u);
 }
 
-// D34: labels can be copied, who applied an object cannot.
+// Labels can be copied, who applied an object cannot.
 TEST_F(RemoveTest, ObjectsOfOthersStay) {
   Deploy(kOmeConfig);
   server.Put(kube::resources::kServices, {{"metadata",
@@ -118,7 +118,7 @@ TEST_F(RemoveTest, TheStoreCanStay) {
           "ownerReferences"));
 }
 
-// D36: what hangs is named, with its finalizers.
+// What hangs is named, with its finalizers.
 TEST_F(RemoveTest, WhatDoesNotGoIsNamed) {
   Deploy(kOmeConfig);
   deletes = false;

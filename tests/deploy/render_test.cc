@@ -67,7 +67,7 @@ TEST(Render, TheSamplesOfMindclusterDeploy) {
   }
 }
 
-// D16: with one replica, a budget either blocks the drain of its node or keeps nothing.
+// With one replica, a budget either blocks the drain of its node or keeps nothing.
 TEST(Render, TheStoreIsOnePodWithoutADisruptionBudgetOrAPriority) {
   std::vector<std::string> titles;
   for (const RenderedObject& each : Rendered(kOmeConfig)) {
@@ -158,7 +158,7 @@ TEST(Check, AFolderOfTheHostIsWhereItWasWritten) {
   EXPECT_EQ(FindingsOf(kMindieConfig), "");
 }
 
-// A label of the user replaces the default, once, and is told.
+// A label of the user replaces the default, once, and is reported.
 TEST(Check, SettingsThatReplaceDefaultsAreReported) {
   EXPECT_EQ(
       FindingsOf(With(kMindieConfig, "    instances: 2\n    pod_num: 2\n",
@@ -169,7 +169,7 @@ TEST(Check, SettingsThatReplaceDefaultsAreReported) {
       "hint: remove it, unless it is on purpose\n");
 }
 
-// What a rule denies is told at the place in the configuration.
+// What a rule denies is reported at the place in the configuration.
 TEST(Check, WhatIsDeniedIsReportedWhereItWasWritten) {
   EXPECT_EQ(
       FindingsOf(With(kOmeConfig, "    image: r/s:1\n    npu_num: 8",

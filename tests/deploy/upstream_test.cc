@@ -102,14 +102,14 @@ const std::vector<std::string> kOwnership = {"/metadata/labels/app.kubernetes.io
                                              "/metadata/labels/app.kubernetes.io~1managed-by",
                                              "/metadata/labels/mindgate.io~1framework",
                                              "/metadata/annotations/mindgate.io~1application"};
-const char* const kWhyOwnership = "D4, D17, D34: every object says whose it is";
+const char* const kWhyOwnership = "every object says whose it is";
 
 TEST(Upstream, AnOmeApplication) {
   const std::string store = "Deployment my-test-mf-store";
   const std::string service = "InferenceService my-test";
   ExpectChanges("isvc-config",
                 {{kWhyOwnership, {store, service, "Service my-test-mf-store"}, kOwnership},
-                 {"D15, D18: the rest waits for the store, whose port is probed",
+                 {"the rest waits for the store, whose port is probed",
                   {store},
                   {"/spec/template/spec/containers/0/readinessProbe"}},
                  {"mutator: the documents list it, as D24 for AIBrix",
@@ -129,16 +129,16 @@ TEST(Upstream, AnAibrixApplication) {
                   {role + "1/template/spec/containers/0/resources"},
                   {"/limits/huawei.com~1Ascend910", "/requests/huawei.com~1Ascend910"},
                   "replace"},
-                 {"D22: what the documents ask for",
+                 {"what the documents ask for",
                   {role + "0", role + "1"},
                   {"/template/metadata/labels/fault-retry-times", "/template/spec/restartPolicy"}},
-                 {"D24: the devices of the pod",
+                 {"the devices of the pod",
                   {role + "0", role + "1"},
                   {"/template/spec/containers/0/env/- ASCEND_VISIBLE_DEVICES"}},
-                 {"D39: the router has a Service and a probe",
+                 {"the router has a Service and a probe",
                   {role + "2/template/spec/containers/0"},
                   {"/ports", "/readinessProbe"}},
-                 {"D39: the router has a Service and a probe", {"Service my-test-router"}, {""}}});
+                 {"the router has a Service and a probe", {"Service my-test-router"}, {""}}});
 }
 
 }  // namespace

@@ -851,7 +851,7 @@ TEST_F(ScaledJobs, WhoseLabelsAreOnTheirPodsAreFine) {
   EXPECT_EQ(Of("scaled-jobs", Status::kOk),
             std::vector<std::string>{
                 "scaled-jobs: every AscendJob under a scaling rule has its labels on its pods"});
-  // What the job has not cannot be on its pods: scaling-labels speaks of that.
+  // What the job has not cannot be on its pods: scaling-labels reports that.
   PutJob("partly", {{"mind-cluster/scaling-rule", "rule"}},
          {{"mind-cluster/scaling-rule", "rule"}});
   EXPECT_EQ(Of("scaled-jobs", Status::kWarning), std::vector<std::string>());

@@ -52,8 +52,8 @@ def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
             first, *more = crash.message.splitlines() or [""]
             crash.message = "\n".join([f"{first}; {state_of(cluster)}", *more])
         for what in ("pods,podgroups.scheduling.volcano.sh", "events"):
-            told = cluster.kubectl("get", what, "--output", "wide", check=False)
-            report.sections.append((f"{what} in {cluster.namespace}", told.stdout + told.stderr))
+            answer = cluster.kubectl("get", what, "--output", "wide", check=False)
+            report.sections.append((f"{what} in {cluster.namespace}", answer.stdout + answer.stderr))
 
 
 def state_of(cluster: Cluster) -> str:

@@ -1,4 +1,4 @@
-"""The commands that documents tell a reader to type, taken from their Markdown."""
+"""The commands that documents ask a reader to type, taken from their Markdown."""
 
 from __future__ import annotations
 

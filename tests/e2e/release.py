@@ -136,10 +136,10 @@ class Release:
 
     def serves(self) -> bool:
         """Whether an object that must be denied is, and by mindgate: caBundle, Service and endpoints are all there."""
-        told = self.cluster.kubectl(
+        answer = self.cluster.kubectl(
             "create", "--namespace", "default", "--dry-run=server", "--filename", "-", input=json.dumps(DENIED), check=False
         )
-        return told.returncode != 0 and "MG" in told.stderr and "denied the request" in told.stderr
+        return answer.returncode != 0 and "MG" in answer.stderr and "denied the request" in answer.stderr
 
     def all_pods(self, component: str = "webhook") -> list[dict[str, Any]]:
         """With those that are ending."""
@@ -265,9 +265,9 @@ def documents(path: pathlib.Path) -> list[dict[str, Any]]:
 def offline(cluster: Cluster, objects: list[dict[str, Any]], *arguments: str) -> list[dict[str, Any]]:
     """What `mindgate apply -o json` says about each, in order."""
     text = "---\n".join(yaml.safe_dump(each) for each in objects)
-    told = cluster.run(PROGRAM, "apply", "-f", "-", "-o", "json", *arguments, input=text, check=False)
-    assert told.returncode in (0, 1), told.stderr
-    return json.loads(told.stdout)["results"]
+    answer = cluster.run(PROGRAM, "apply", "-f", "-", "-o", "json", *arguments, input=text, check=False)
+    assert answer.returncode in (0, 1), answer.stderr
+    return json.loads(answer.stdout)["results"]
 
 
 def at(value: Any, pointer: str) -> Any:

@@ -39,33 +39,33 @@ def without_missing_runtime(warnings: list[str]) -> list[str]:
 
 
 @pytest.mark.parametrize("file", MANIFEST_FILES, ids=lambda file: f"{file.parent.name}/{file.stem}")
-def test_stored_object_is_what_apply_says_offline(cluster: Cluster, mindgate: Release, file: Any) -> None:
+def test_stored_object_is_what_apply_prints_offline(cluster: Cluster, mindgate: Release, file: Any) -> None:
     name = f"{file.parent.name}/{file.name}"
     sent = [in_namespace(document, cluster.namespace) for document in documents(file)]
     sent = [document for document in sent if document["kind"] != "Namespace"] if all("kind" in d for d in sent) else sent
     for number, document in enumerate(sent, 1):
         if f"{document.get('apiVersion')} {document.get('kind')}" in ABSENT:
             continue
-        told = cluster.kubectl("create", "--filename", "-", "--output", "json", input=json.dumps(document), check=False)
+        answer = cluster.kubectl("create", "--filename", "-", "--output", "json", input=json.dumps(document), check=False)
         unusable = UNUSABLE.get(f"{name}#{number}")
         if unusable:
-            assert told.returncode != 0 and unusable in told.stderr
+            assert answer.returncode != 0 and unusable in answer.stderr
             continue
         [result] = offline(cluster, [document])
         if result["outcome"] == "denied":
-            assert told.returncode != 0, f"document {number} is denied offline and was stored"
-            assert "admission webhook" in told.stderr and "denied the request" in told.stderr
+            assert answer.returncode != 0, f"document {number} is denied offline and was stored"
+            assert "admission webhook" in answer.stderr and "denied the request" in answer.stderr
             for finding in result["findings"]:
                 if finding["mode"] == "enforce":
-                    assert finding["message"] in told.stderr
+                    assert finding["message"] in answer.stderr
             continue
-        assert told.returncode == 0, told.stderr
-        stored = json.loads(told.stdout)
+        assert answer.returncode == 0, answer.stderr
+        stored = json.loads(answer.stdout)
         for pointer, value in injected(result):
             assert json.dumps(at(stored, pointer), sort_keys=True) == json.dumps(value, sort_keys=True), pointer
         # Every warning of ours, as kubectl prints it, and none that apply does not give.
         ours = ("Warning: MG", "Warning: more: kubectl mindgate", "Warning: and ")
-        shown = [line.removeprefix("Warning: ") for line in told.stderr.splitlines() if line.startswith(ours)]
+        shown = [line.removeprefix("Warning: ") for line in answer.stderr.splitlines() if line.startswith(ours)]
         assert without_missing_runtime(shown) == result["warnings"]
         if document["kind"] in CLUSTER_SCOPED:
             cluster.kubectl("delete", document["kind"], document["metadata"]["name"])
@@ -76,20 +76,20 @@ def test_denial_names_rule_field_reason_and_fix(cluster: Cluster, mindgate: Rele
     sent["spec"]["template"]["metadata"]["labels"]["fault-scheduling"] = "sometimes"
     [result] = offline(cluster, [sent])
     [finding] = [f for f in result["findings"] if f["mode"] == "enforce"]
-    told = cluster.kubectl("create", "--filename", "-", input=json.dumps(sent), check=False)
-    assert told.returncode == 1
-    assert 'admission webhook "workloads.validate.mindgate.io" denied the request' in told.stderr
+    answer = cluster.kubectl("create", "--filename", "-", input=json.dumps(sent), check=False)
+    assert answer.returncode == 1
+    assert 'admission webhook "workloads.validate.mindgate.io" denied the request' in answer.stderr
     for part in (finding["rule"], finding["field"], finding["message"], finding["fix"]):
-        assert part in told.stderr, part
+        assert part in answer.stderr, part
 
 
 def test_wrong_type_in_a_built_in_kind_is_refused_by_the_server_itself(cluster: Cluster, mindgate: Release) -> None:
     """An unquoted number as a label: its decoder comes before any webhook."""
     sent = deployment("unquoted")
     sent["spec"]["template"]["metadata"]["labels"]["fault-retry-times"] = 3
-    told = cluster.kubectl("create", "--filename", "-", input=json.dumps(sent), check=False)
-    assert told.returncode == 1
-    assert "cannot unmarshal number into Go struct field ObjectMeta.spec.template.metadata.labels" in told.stderr
+    answer = cluster.kubectl("create", "--filename", "-", input=json.dumps(sent), check=False)
+    assert answer.returncode == 1
+    assert "cannot unmarshal number into Go struct field ObjectMeta.spec.template.metadata.labels" in answer.stderr
 
 
 def test_wrong_type_in_an_open_schema_is_refused_by_us(cluster: Cluster, mindgate: Release) -> None:
@@ -101,9 +101,9 @@ def test_wrong_type_in_an_open_schema_is_refused_by_us(cluster: Cluster, mindgat
         "metadata": {"name": "unquoted", "labels": {"framework": "pytorch"}},
         "spec": {"schedulerName": "volcano", "replicaSpecs": {"Master": {"replicas": 1, "template": template}}},
     }
-    told = cluster.kubectl("create", "--filename", "-", input=json.dumps(sent), check=False)
-    assert told.returncode == 1
-    assert "MG001" in told.stderr and "labels[fault-retry-times]" in told.stderr
+    answer = cluster.kubectl("create", "--filename", "-", input=json.dumps(sent), check=False)
+    assert answer.returncode == 1
+    assert "MG001" in answer.stderr and "labels[fault-retry-times]" in answer.stderr
 
 
 def test_deployment_of_npus_gets_everything(cluster: Cluster, mindgate: Release) -> None:
@@ -149,8 +149,8 @@ def test_injection_switched_off(cluster: Cluster, mindgate: Release) -> None:
 
 def is_injected(cluster: Cluster, sent: dict[str, Any]) -> bool:
     """By a dry run, which leaves nothing behind."""
-    told = cluster.kubectl("create", "--dry-run=server", "-o", "json", "-f", "-", input=json.dumps(sent))
-    return "fault-scheduling" in json.loads(told.stdout)["spec"]["template"]["metadata"]["labels"]
+    answer = cluster.kubectl("create", "--dry-run=server", "-o", "json", "-f", "-", input=json.dumps(sent))
+    return "fault-scheduling" in json.loads(answer.stdout)["spec"]["template"]["metadata"]["labels"]
 
 
 def test_dry_run_decides_and_stores_nothing(cluster: Cluster, mindgate: Release) -> None:
@@ -175,8 +175,8 @@ SERVICE = {
 
 
 def engine_of(cluster: Cluster, sent: dict[str, Any]) -> dict[str, Any]:
-    told = cluster.kubectl("create", "--dry-run=server", "-o", "json", "-f", "-", input=json.dumps(sent))
-    return json.loads(told.stdout)["spec"]["engine"]
+    answer = cluster.kubectl("create", "--dry-run=server", "-o", "json", "-f", "-", input=json.dumps(sent))
+    return json.loads(answer.stdout)["spec"]["engine"]
 
 
 def test_inference_service_is_injected_by_what_its_runtime_asks_for(cluster: Cluster, mindgate: Release) -> None:

@@ -258,8 +258,8 @@ def test_a_job_from_before_is_operated(cluster: Cluster, observing: Phases, stop
     cluster.create(job("tune", labels=WRONG))
     mindgate.install()
     observing.await_all("denied", injects=True)
-    told = cluster.kubectl("create", "--dry-run=server", "-f", "-", input=json.dumps(job("new", labels=WRONG)), check=False)
-    assert told.returncode != 0 and "MG050" in told.stderr
+    answer = cluster.kubectl("create", "--dry-run=server", "-f", "-", input=json.dumps(job("new", labels=WRONG)), check=False)
+    assert answer.returncode != 0 and "MG050" in answer.stderr
 
     stopped.start()
     first = {pod["metadata"]["uid"] for pod in await_pods(cluster, "tune", 2)}

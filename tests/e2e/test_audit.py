@@ -41,38 +41,38 @@ def audit(cluster: Cluster, *arguments: str) -> dict[str, Any]:
     return json.loads(done.stdout)
 
 
-def evaluated(told: dict[str, Any]) -> dict[tuple[str, str], dict[str, Any]]:
+def evaluated(audited: dict[str, Any]) -> dict[tuple[str, str], dict[str, Any]]:
     """The workloads by kind and name, without what changes while their pods start: pods, NPUs, what a death does, and the order."""
     lasting = ("namespace", "framework", "outcome", "findings")
-    return {(each["kind"], each["name"]): {key: each[key] for key in lasting} for each in told["workloads"]}
+    return {(each["kind"], each["name"]): {key: each[key] for key in lasting} for each in audited["workloads"]}
 
 
 def test_workloads_from_before_mindgate(before_mindgate: Cluster) -> None:
     cluster = before_mindgate
     wait_for(lambda: len(cluster.items("pods", "-l", "app=chat-right", "--field-selector", "status.phase=Running")) == 1, "a pod")
-    told = audit(cluster)
-    assert told["unread"] == []
-    outcomes = {(each["kind"], each["name"]): each["outcome"] for each in told["workloads"]}
+    audited = audit(cluster)
+    assert audited["unread"] == []
+    outcomes = {(each["kind"], each["name"]): each["outcome"] for each in audited["workloads"]}
     want = {}
     for each in workloads():
         name = each["metadata"]["name"]
         want[each["kind"], name] = "denied" if name.endswith("-wrong") else "admitted"
     assert outcomes == want
-    for each in told["workloads"]:
+    for each in audited["workloads"]:
         denied = {finding["rule"] for finding in each["findings"] if finding["level"] == "denied"}
         assert denied == ({"MG050"} if each["outcome"] == "denied" else set()), each
     # What runs has a place to lose.
-    [running] = [each for each in told["workloads"] if each["name"] == "chat-right"]
+    [running] = [each for each in audited["workloads"] if each["name"] == "chat-right"]
     assert running["pods"] == 1
     assert running["npus"] == 1
     assert running["nodeDies"]["recovery"] in {"recovers", "hangs"}
-    of_lws = {key: each for key, each in evaluated(told).items() if key[0] == "LeaderWorkerSet"}
+    of_lws = {key: each for key, each in evaluated(audited).items() if key[0] == "LeaderWorkerSet"}
     assert evaluated(audit(cluster, "lws")) == of_lws
     # The CRD of PolicyReports takes what is written, and keeps all of it.
     reports = cluster.run(PROGRAM, "audit", "-n", cluster.namespace, "-o", "policyreport", check=False).stdout
     cluster.kubectl("apply", "--validate=strict", "-f", "-", input=reports)
     stored = cluster.get("policyreports.wgpolicyk8s.io", "mindgate-audit")
-    denials = [finding for each in told["workloads"] for finding in each["findings"] if finding["level"] == "denied"]
+    denials = [finding for each in audited["workloads"] for finding in each["findings"] if finding["level"] == "denied"]
     assert stored["summary"]["fail"] == len(denials)
     failed = [result for result in stored["results"] if result["result"] == "fail"]
     assert {result["resources"][0]["name"] for result in failed} == {name for _, name in want if name.endswith("-wrong")}
@@ -82,7 +82,7 @@ def test_workloads_from_before_mindgate(before_mindgate: Cluster) -> None:
         PROGRAM, "audit", "-n", cluster.namespace, "-o", "json", "--snapshot", "-", input=snapshot, check=False
     )
     assert of_snapshot.returncode == 1, of_snapshot.stderr
-    assert evaluated(json.loads(of_snapshot.stdout)) == evaluated(told)
+    assert evaluated(json.loads(of_snapshot.stdout)) == evaluated(audited)
 
 
 def test_who_has_rights_in_one_namespace(before_mindgate: Cluster) -> None:
@@ -90,12 +90,12 @@ def test_who_has_rights_in_one_namespace(before_mindgate: Cluster) -> None:
     cluster.kubectl("create", "rolebinding", "auditor", "--clusterrole=view", "--user=auditor")
     done = cluster.run(PROGRAM, "audit", "-n", cluster.namespace, "-o", "json", "--as", "auditor", check=False)
     assert done.returncode == 1, done.stderr
-    told = json.loads(done.stdout)
+    audited = json.loads(done.stdout)
     native = {"Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "Pod"}
-    denied = {each["kind"] for each in told["workloads"] if each["outcome"] == "denied"}
+    denied = {each["kind"] for each in audited["workloads"] if each["outcome"] == "denied"}
     assert native <= denied
-    assert told["lossesSupposed"] is False
-    unread = "\n".join(told["unread"])
+    assert audited["lossesSupposed"] is False
+    unread = "\n".join(audited["unread"])
     for what in ("what the death of a card or a node does: ", "namespaces: ", "ascendjobs.mindxdl.gitee.com: "):
         assert what in unread
         assert f"Warning: not audited: {what}" in done.stderr

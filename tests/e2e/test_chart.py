@@ -91,10 +91,10 @@ def chat(name: str) -> str:
 def test_both_replicas_serve_behind_the_service(release: Cluster, jobs: Cluster) -> None:
     pods = webhook_pods(release)
     assert [pod["status"]["containerStatuses"][0]["ready"] for pod in pods] == [True, True]
-    told = jobs.kubectl(
+    answer = jobs.kubectl(
         "create", "--dry-run=server", "--output", "json", "--filename", "-", input=chat("chat")
     )
-    template = json.loads(told.stdout)["spec"]["template"]
+    template = json.loads(answer.stdout)["spec"]["template"]
     assert template["spec"]["schedulerName"] == "volcano"
     assert template["metadata"]["labels"]["fault-scheduling"] == "force"
     with pytest.raises(
@@ -113,7 +113,7 @@ def test_a_new_configuration_is_reloaded_without_a_restart(release: Cluster, job
 
     def schedulers() -> set[str]:
         """Of several calls, so that each replica is asked."""
-        told = [
+        answers = [
             jobs.kubectl(
                 "create",
                 "--dry-run=server",
@@ -126,7 +126,7 @@ def test_a_new_configuration_is_reloaded_without_a_restart(release: Cluster, job
             for _ in range(4)
         ]
         return {
-            json.loads(each.stdout)["spec"]["template"]["spec"]["schedulerName"] for each in told
+            json.loads(each.stdout)["spec"]["template"]["spec"]["schedulerName"] for each in answers
         }
 
     wait_for(

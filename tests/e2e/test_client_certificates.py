@@ -58,7 +58,7 @@ def webhook(cluster: Cluster, tmp_path: Path, request: pytest.FixtureRequest) ->
     cluster.kubectl("delete", "validatingwebhookconfiguration", cluster.namespace)
 
 
-def told(cluster: Cluster) -> str:
+def refusal(cluster: Cluster) -> str:
     """What the API server says about an object that the webhook denies."""
     done = cluster.kubectl("create", "--dry-run=server", "--filename", "-", input=json.dumps(DENIED), check=False)
     return done.stderr
@@ -67,7 +67,7 @@ def told(cluster: Cluster) -> str:
 @pytest.mark.parametrize("webhook", ["kube-apiserver"], indirect=True)
 def test_the_api_server_is_answered_and_nobody_else(cluster: Cluster, webhook: tuple[int, Path]) -> None:
     port, folder = webhook
-    wait_for(lambda: "denied the request" in told(cluster), "the API server to call the webhook")
+    wait_for(lambda: "denied the request" in refusal(cluster), "the API server to call the webhook")
     context = ssl.create_default_context(cafile=str(folder / "ca.crt"))
     with socket.create_connection(("127.0.0.1", port)) as plain:
         # With TLS 1.3 the client learns of the refusal when it reads.
@@ -79,7 +79,7 @@ def test_the_api_server_is_answered_and_nobody_else(cluster: Cluster, webhook: t
 
 @pytest.mark.parametrize("webhook", ["somebody-else"], indirect=True)
 def test_another_name_is_refused(cluster: Cluster, webhook: tuple[int, Path]) -> None:
-    wait_for(lambda: "failed calling webhook" in told(cluster), "the API server to call the webhook")
+    wait_for(lambda: "failed calling webhook" in refusal(cluster), "the API server to call the webhook")
 
 
 def test_what_the_script_makes_is_what_an_api_server_reads(cluster: Cluster, tmp_path: Path) -> None:

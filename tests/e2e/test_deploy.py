@@ -72,9 +72,9 @@ def objects(cluster: Cluster, app: str = "chat") -> dict[str, str]:
 
 
 def status(cluster: Cluster, app: str = "chat") -> dict[str, Any]:
-    told = cluster.run(PROGRAM, "status", app, "-n", cluster.namespace, "-o", "json", check=False)
-    assert told.returncode in (0, 1), told.stderr
-    return json.loads(told.stdout)
+    answer = cluster.run(PROGRAM, "status", app, "-n", cluster.namespace, "-o", "json", check=False)
+    assert answer.returncode in (0, 1), answer.stderr
+    return json.loads(answer.stdout)
 
 
 def delete(cluster: Cluster, app: str = "chat") -> str:
@@ -96,8 +96,8 @@ def test_from_the_first_deployment_to_the_end(cluster: Cluster, mindgate: Releas
     again = deploy(cluster, config)
     assert "nothing was changed" in again.stdout
     assert deploy(cluster, config, "--diff").stdout == ""
-    told = status(cluster)
-    assert (told["framework"], told["verdict"]) == (framework, "Progressing")
+    answer = status(cluster)
+    assert (answer["framework"], answer["verdict"]) == (framework, "Progressing")
 
     before, after = MORE[framework]
     assert before in config
@@ -186,8 +186,8 @@ def test_it_waits_until_every_pod_is_ready(cluster: Cluster, mindgate: Release, 
         wait_for(lambda: process.poll() is not None, "the deployment to end")
     assert process.returncode == 0, output.read_text()
     assert "\r" not in output.read_text(), "a file is no terminal"
-    told = cluster.run(PROGRAM, "status", "chat", "-n", cluster.namespace, "-o", "json")
-    assert json.loads(told.stdout)["verdict"] == "Healthy"
+    answer = cluster.run(PROGRAM, "status", "chat", "-n", cluster.namespace, "-o", "json")
+    assert json.loads(answer.stdout)["verdict"] == "Healthy"
 
 
 def test_two_side_by_side(cluster: Cluster, mindgate: Release) -> None:
@@ -264,10 +264,10 @@ def refusing(cluster: Cluster, names: list[str]) -> Iterator[None]:
 
     def is_refused() -> bool:
         """The API server learns of a policy some time after it was stored."""
-        told = cluster.kubectl("create", "configmap", probe, check=False)
-        if told.returncode == 0:
+        answer = cluster.kubectl("create", "configmap", probe, check=False)
+        if answer.returncode == 0:
             cluster.kubectl("delete", "configmap", probe)
-        return "refused by the test" in told.stderr
+        return "refused by the test" in answer.stderr
 
     try:
         wait_for(is_refused, "the policy to be in force")
@@ -291,9 +291,9 @@ def test_a_refusal_in_the_middle_is_rolled_back(cluster: Cluster, mindgate: Rele
     with refusing(cluster, [LATE[framework]]):
         failed = deploy(cluster, config, "--atomic", "-o", "json", check=False)
         assert failed.returncode == 1, failed.stderr
-        told = json.loads(failed.stdout)
-        assert "refused by the test" in told["message"] and told["rolledBack"] is True, failed.stdout
-        assert told["written"] > 0, "it was not in the middle"
+        answer = json.loads(failed.stdout)
+        assert "refused by the test" in answer["message"] and answer["rolledBack"] is True, failed.stdout
+        assert answer["written"] > 0, "it was not in the middle"
         wait_for(lambda: objects(cluster) == {}, "what was made to go")
 
         # Without --atomic it stays, for the next run to go on.
@@ -447,9 +447,9 @@ def test_undoing_leaves_what_somebody_else_changed(
         wait_for(lambda: "waiting:" in output.read_text(), "the deployment to wait")
         cluster.kubectl("patch", "stormservice", "chat", "--type", "json", "-p", patch, "--field-manager", "kubectl-edit")
         assert process.wait(120) == 1
-    told = output.read_text()
-    assert "StormService chat was changed meanwhile by kubectl-edit" in told, told
-    assert "StormService chat not undone: changed meanwhile by kubectl-edit" in told, told
+    answer = output.read_text()
+    assert "StormService chat was changed meanwhile by kubectl-edit" in answer, answer
+    assert "StormService chat not undone: changed meanwhile by kubectl-edit" in answer, answer
     storm = cluster.get("stormservice", "chat")
     assert storm["spec"]["template"]["spec"]["roles"][0]["replicas"] == 7
     delete(cluster)
@@ -469,10 +469,10 @@ def test_deleting_in_the_foreground_ends_waiting(cluster: Cluster, mindgate: Rel
         cluster.run(PROGRAM, "delete", "chat", "-n", cluster.namespace, "--yes", "--no-wait")
         assert process.wait(60) == 1
     # Whichever it sees first: the object that the finalizer holds, or one that went before it.
-    told = output.read_text()
-    assert "StormService chat is being deleted by somebody" in told or "is gone: somebody deleted it meanwhile" in told, told
-    told = status(cluster)
-    assert told["verdict"] == "Deleting" and "example.com/hold" in told["reason"], told
+    answer = output.read_text()
+    assert "StormService chat is being deleted by somebody" in answer or "is gone: somebody deleted it meanwhile" in answer, answer
+    answer = status(cluster)
+    assert answer["verdict"] == "Deleting" and "example.com/hold" in answer["reason"], answer
     cluster.kubectl("patch", "stormservice", "chat", "--type", "merge", "-p", '{"metadata": {"finalizers": null}}')
     delete(cluster)
     assert objects(cluster) == {}
@@ -522,13 +522,13 @@ def test_status_while_the_first_deployment_waits_for_its_store(
     with cluster.start(PROGRAM, "deploy", "-f", file, "--timeout", "5m", output=output) as process:
         wait_for(lambda: "waiting for" in output.read_text() or process.poll() is not None, "the deployment to wait", every=0.1)
         assert process.poll() is None, output.read_text()
-        told = status(cluster)
-    # Its pod says what the scheduler says, once the scheduler has looked at it.
-    assert told["verdict"] in ("Progressing", "Failed"), told
-    if told["verdict"] == "Progressing":
-        assert "waiting for Deployment chat-mf-store" in told["reason"], told
+        answer = status(cluster)
+    # Its pod says what the scheduler says, once the scheduler has tried it.
+    assert answer["verdict"] in ("Progressing", "Failed"), answer
+    if answer["verdict"] == "Progressing":
+        assert "waiting for Deployment chat-mf-store" in answer["reason"], answer
     else:
-        assert "pod chat-mf-store-" in told["reason"], told
+        assert "pod chat-mf-store-" in answer["reason"], answer
     delete(cluster)
     assert objects(cluster) == {}
 

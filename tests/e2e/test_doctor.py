@@ -15,9 +15,9 @@ pytestmark = pytest.mark.full
 
 
 def diagnosis(cluster: Cluster) -> tuple[int, list[dict[str, str]]]:
-    told = cluster.run(PROGRAM, "doctor", "-o", "json", check=False)
-    assert told.returncode in (0, 1), told.stderr
-    return told.returncode, json.loads(told.stdout)["findings"]
+    answer = cluster.run(PROGRAM, "doctor", "-o", "json", check=False)
+    assert answer.returncode in (0, 1), answer.stderr
+    return answer.returncode, json.loads(answer.stdout)["findings"]
 
 
 def failed(cluster: Cluster) -> dict[str, list[str]]:
@@ -65,7 +65,7 @@ def fresh_connections(release: Release) -> None:
 
 
 def stop_watcher(release: Release) -> None:
-    """It would mend what is broken here."""
+    """It would fix what is broken here."""
     release.cluster.kubectl("scale", "deployment/mindgate-watcher", "--replicas=0")
     wait_for(
         lambda: not release.cluster.items("pods", "-l", "app.kubernetes.io/component=watcher"),
@@ -183,8 +183,8 @@ def test_missing_registration(cluster: Cluster, breakable: Release) -> None:
 
 
 def test_nobody_to_ask(cluster: Cluster) -> None:
-    told = cluster.run(PROGRAM, "doctor", "--server", "https://127.0.0.1:1", "-o", "json", check=False)
-    assert told.returncode == 1
-    [finding] = json.loads(told.stdout)["findings"]
+    answer = cluster.run(PROGRAM, "doctor", "--server", "https://127.0.0.1:1", "-o", "json", check=False)
+    assert answer.returncode == 1
+    [finding] = json.loads(answer.stdout)["findings"]
     assert (finding["check"], finding["status"]) == ("api-server", "failed")
     assert "kubectl version" in finding["fix"]

@@ -144,8 +144,8 @@ def test_deployments_reach_the_largest_shape(cluster: Cluster, enforcing: Releas
     await_shape(cluster, 2, 1)
     assert held(cluster) == (0, 0)
     wait_for(lambda: {"InstanceGranted", "InstanceHeld"} <= reasons(cluster), "Events that say why")
-    told = cluster.run(PROGRAM, "status", "-o", "json", "-n", cluster.namespace)
-    service = json.loads(told.stdout)["services"][0]
+    answer = cluster.run(PROGRAM, "status", "-o", "json", "-n", cluster.namespace)
+    service = json.loads(answer.stdout)["services"][0]
     assert (service["jobID"], service["shape"], service["aim"]) == ("chat", 1, None)
 
 
@@ -261,7 +261,7 @@ OUTAGES = {
 
 @pytest.mark.parametrize("outage", OUTAGES)
 def test_no_outage_leads_to_a_wrong_grant(cluster: Cluster, enforcing: Release, outage: str) -> None:
-    """While instances are granted. A gate that was opened never comes back, so that the held pods tell of wrong grants."""
+    """While instances are granted. A gate that was opened never comes back, so that the held pods show wrong grants."""
     cluster.create([rule((1, 1)), instances("prefill", "prefill", 3), instances("decode", "decode", 1)])
     wait_for(lambda: len(pods(cluster)) == 4, "the pods to be made")
     for control in OUTAGES[outage]:

@@ -39,7 +39,7 @@ def test_a_faulty_chip_and_the_job_on_it(cluster: Cluster, installation: Release
     cluster.kubectl("create", "namespace", "mindx-dl")
     try:
         cluster.kubectl("create", "-n", "mindx-dl", "-f", "-", input=json.dumps(report_of("npu-2", "Ascend910-3")))
-        told = json.loads(cluster.run(PROGRAM, "status", "--faults", "-o", "json").stdout)
+        reported = json.loads(cluster.run(PROGRAM, "status", "--faults", "-o", "json").stdout)
         # With the watcher's rights, as the runbooks begin.
         inside = ("exec", "deployment/mindgate-watcher", "--", "mindgate", "status")
         assert installation.cluster.kubectl(*inside, "-A").returncode == 0
@@ -55,10 +55,10 @@ def test_a_faulty_chip_and_the_job_on_it(cluster: Cluster, installation: Release
     group = pods["npu-2"]["metadata"]["annotations"]["scheduling.k8s.io/group-name"]
     faulty = [{"namespace": cluster.namespace, "name": name, "podGroup": group}]
     part = {"part": "Ascend910-3", "state": "RestartNPU", "codes": ["80E18005"], "since": None, "faultyPods": faulty}
-    assert told["problems"] == []
-    assert (asked["nodes"], asked["jobs"]) == (told["nodes"], told["jobs"])
-    assert told["nodes"] == [{"node": "npu-2", "parts": [part]}]
-    assert told["jobs"] == [
+    assert reported["problems"] == []
+    assert (asked["nodes"], asked["jobs"]) == (reported["nodes"], reported["jobs"])
+    assert reported["nodes"] == [{"node": "npu-2", "parts": [part]}]
+    assert reported["jobs"] == [
         {
             "namespace": cluster.namespace,
             "podGroup": group,

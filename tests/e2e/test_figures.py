@@ -35,14 +35,14 @@ def test_latency_of_a_create(
         # By turns, so that what else the machine does falls on both.
         with_us.append(milliseconds(server, cluster.namespace, True))
         without.append(milliseconds(server, EXCLUDED, False))
-    told, figures = [""], {}
+    lines, figures = [""], {}
     for name, values in (("with both webhooks", with_us), ("without", without)):
         ordered = sorted(values)
         figures[name] = (ordered[len(ordered) // 2], ordered[int(len(ordered) * 0.99)])
-        told.append(
+        lines.append(
             f"create of a Pod, {name}: p50 {figures[name][0]:.2f} ms, p99 {figures[name][1]:.2f} ms"
         )
     ratios = [a / b for a, b in zip(figures["with both webhooks"], figures["without"])]
-    told.append(f"ratio: p50 {ratios[0]:.2f}, p99 {ratios[1]:.2f}")
+    lines.append(f"ratio: p50 {ratios[0]:.2f}, p99 {ratios[1]:.2f}")
     with capsys.disabled():
-        print("\n".join(told))
+        print("\n".join(lines))

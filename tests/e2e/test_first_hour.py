@@ -181,12 +181,12 @@ def test_the_readme_and_the_notes_work_on_a_cluster(
                 watch.skip(command, "the image is on the node already")
                 continue
             with watch.step(command):
-                told = type_on(cluster, command, tmp_path)
+                printed = type_on(cluster, command, tmp_path)
             if command.startswith("helm upgrade"):
                 Release(cluster).wait_registered()
             if command.startswith("helm install"):
-                notes = [note.replace(" CHART ", " charts/mindgate ") for note in noted(told.partition("NOTES:")[2])]
-                assert len(notes) > 5, told
+                notes = [note.replace(" CHART ", " charts/mindgate ") for note in noted(printed.partition("NOTES:")[2])]
+                assert len(notes) > 5, printed
                 bypass = next(i for i, note in enumerate(notes) if note.startswith("kubectl delete mutating"))
                 # The notes say of the Secret that it stays when mindgate goes.
                 last = [note for note in notes if " delete secret " in note]

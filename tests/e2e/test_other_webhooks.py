@@ -89,9 +89,9 @@ def test_sidecar_that_asks_for_npus_is_injected_too(
     del sent["spec"]["template"]["spec"]["containers"][0]["resources"]
 
     def stored() -> dict[str, Any] | None:
-        told = cluster.kubectl("create", "--dry-run=server", "-o", "json", "-f", "-", input=json.dumps(sent))
-        answer = json.loads(told.stdout)
-        return answer if len(answer["spec"]["template"]["spec"]["containers"]) == 2 else None
+        answer = cluster.kubectl("create", "--dry-run=server", "-o", "json", "-f", "-", input=json.dumps(sent))
+        admitted = json.loads(answer.stdout)
+        return admitted if len(admitted["spec"]["template"]["spec"]["containers"]) == 2 else None
 
     created = wait_for(stored, "the sidecar to be injected", 30)
     spec = created["spec"]["template"]["spec"]
@@ -115,8 +115,8 @@ def test_volcano_job_with_volcanos_own_admission(cluster: Cluster, mindgate: Rel
         del sent["spec"]["queue"]
 
         def created() -> bool:
-            told = cluster.kubectl("create", "-f", "-", input=json.dumps(sent), check=False)
-            return told.returncode == 0
+            answer = cluster.kubectl("create", "-f", "-", input=json.dumps(sent), check=False)
+            return answer.returncode == 0
 
         wait_for(created, "Volcano's webhook to take a job", 90)
         stored = cluster.get("jobs.batch.volcano.sh", "train")

@@ -12,7 +12,7 @@ from release import DENIED, REAL_NODE, Release, deployment
 pytestmark = pytest.mark.full
 
 
-def told(cluster: Cluster, sent: dict[str, Any], *arguments: str) -> Any:
+def create(cluster: Cluster, sent: dict[str, Any], *arguments: str) -> Any:
     return cluster.kubectl("create", *arguments, "-o", "json", "-f", "-", input=json.dumps(sent), check=False)
 
 
@@ -33,8 +33,8 @@ def only_mutating(mindgate: Release) -> None:
     mindgate.cluster.kubectl("delete", "validatingwebhookconfiguration", "mindgate")
 
 
-def test_validation_fails_closed_and_says_who_is_missing(cluster: Cluster, nobody: Release) -> None:
-    answer = told(cluster, deployment("refused"))
+def test_validation_fails_closed_and_names_who_is_missing(cluster: Cluster, nobody: Release) -> None:
+    answer = create(cluster, deployment("refused"))
     assert answer.returncode == 1
     assert 'failed calling webhook "workloads.validate.mindgate.io"' in answer.stderr
     assert "https://mindgate-webhook.mindgate-system.svc:443/validate" in answer.stderr
@@ -43,7 +43,7 @@ def test_validation_fails_closed_and_says_who_is_missing(cluster: Cluster, nobod
 
 def test_mutation_fails_open(cluster: Cluster, nobody: Release) -> None:
     only_mutating(nobody)
-    answer = told(cluster, deployment("open"))
+    answer = create(cluster, deployment("open"))
     assert answer.returncode == 0, answer.stderr
     template = json.loads(answer.stdout)["spec"]["template"]
     assert template["metadata"]["labels"] == {"app": "open"}
@@ -99,8 +99,8 @@ def test_uninstall_leaves_nothing_that_blocks(cluster: Cluster, mindgate: Releas
         for kind in ("mutating", "validating"):
             left = cluster.items(f"{kind}webhookconfigurations", "-l", "app.kubernetes.io/name=mindgate")
             assert left == []
-        assert told(cluster, deployment("free")).returncode == 0
-        assert told(cluster, DENIED).returncode == 0
+        assert create(cluster, deployment("free")).returncode == 0
+        assert create(cluster, DENIED).returncode == 0
         kept = [s["metadata"]["name"] for s in mindgate.cluster.items("secrets") if s["type"] == "kubernetes.io/tls"]
         assert kept == ["mindgate-tls"], "the next installation goes on with its certificates"
     finally:

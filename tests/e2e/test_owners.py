@@ -71,9 +71,9 @@ def test_an_owner_reference_keeps_no_rule_away(
         cluster.kubectl("create", "--as", tenant, "-f", "-", input=json.dumps(empty(owner)))
         stored = cluster.get(owner, "owner")
     sent = json.dumps(of_kind(kind, stored))
-    told = cluster.kubectl("create", "--as", tenant, "-f", "-", input=sent, check=False)
-    assert told.returncode != 0
-    assert "denied the request" in told.stderr and "MG107" in told.stderr
+    answer = cluster.kubectl("create", "--as", tenant, "-f", "-", input=sent, check=False)
+    assert answer.returncode != 0
+    assert "denied the request" in answer.stderr and "MG107" in answer.stderr
 
 
 def test_a_replica_set_that_is_right_is_injected(cluster: Cluster, mindgate: Release, tenant: str) -> None:
@@ -87,7 +87,7 @@ def test_a_replica_set_of_another_is_evaluated_and_left_as_it_is(cluster: Cluste
     cluster.kubectl("create", "--as", tenant, "-f", "-", input=json.dumps(empty("Deployment")))
     sent = of_kind("ReplicaSet", cluster.get("deployment", "owner"), cores=8)
     # So that the deployment controller does not take it for its own.
-    told = cluster.kubectl(
+    answer = cluster.kubectl(
         "create", "--as", tenant, "--dry-run=server", "-o", "json", "-f", "-", input=json.dumps(sent)
     )
-    assert json.loads(told.stdout)["spec"]["template"]["metadata"]["labels"] == sent["spec"]["template"]["metadata"]["labels"]
+    assert json.loads(answer.stdout)["spec"]["template"]["metadata"]["labels"] == sent["spec"]["template"]["metadata"]["labels"]

@@ -52,8 +52,8 @@ def store(release: Release, text: str) -> None:
 
 def refusal(cluster: Cluster) -> str:
     """What the API server says of a Deployment that rules admit; empty: it was admitted."""
-    told = cluster.kubectl("create", "--dry-run=server", "-f", "-", input=json.dumps(deployment("chat")), check=False)
-    return told.stderr if told.returncode else ""
+    answer = cluster.kubectl("create", "--dry-run=server", "-f", "-", input=json.dumps(deployment("chat")), check=False)
+    return answer.stderr if answer.returncode else ""
 
 
 def readiness(release: Release, component: str = "webhook") -> list[str]:
@@ -61,8 +61,8 @@ def readiness(release: Release, component: str = "webhook") -> list[str]:
     answers = []
     for pod in release.pod_names(component):
         path = f"/api/v1/namespaces/{release.cluster.namespace}/pods/{pod}:8080/proxy/readyz?verbose"
-        told = release.cluster.kubectl("get", "--raw", path, check=False)
-        answers.append(told.stdout + told.stderr)
+        answer = release.cluster.kubectl("get", "--raw", path, check=False)
+        answers.append(answer.stdout + answer.stderr)
     return answers
 
 
@@ -75,8 +75,8 @@ def test_config_maps_are_followed(cluster: Cluster, reading: Release) -> None:
     place = "ConfigMap mindgate-system/site-policies, key site.yaml:1:"
     wait_for(lambda: all(place in each for each in readiness(reading)), "the fault to be seen by each replica", 60)
     assert "the site refuses it" in refusal(cluster), "the last good set stays in force"
-    told = cluster.run(PROGRAM, "doctor", "-o", "json", check=False)
-    faults = [each["message"] for each in json.loads(told.stdout)["findings"] if each["check"] == "policies"]
+    answer = cluster.run(PROGRAM, "doctor", "-o", "json", check=False)
+    faults = [each["message"] for each in json.loads(answer.stdout)["findings"] if each["check"] == "policies"]
     assert len(faults) == 1 and faults[0].startswith(place), faults
 
     reading.cluster.kubectl("delete", "configmap", "site-policies")
@@ -90,8 +90,8 @@ def test_config_maps_of_others_are_not_read(cluster: Cluster, reading: Release) 
 
     def in_force() -> bool:
         other = json.dumps(deployment("other"))
-        told = cluster.kubectl("create", "--dry-run=server", "-f", "-", input=other, check=False)
-        return "the site refuses it" in told.stderr
+        answer = cluster.kubectl("create", "--dry-run=server", "-f", "-", input=other, check=False)
+        return "the site refuses it" in answer.stderr
 
     wait_for(in_force, "the policy of mindgate's namespace to be in force", 60)
     assert refusal(cluster) == ""

@@ -144,6 +144,6 @@ def test_certificate_near_its_end_is_replaced(cluster: Cluster, mindgate: Releas
 
     wait_for(replaced, "the watcher to renew it", 60)
     assert mindgate.serves()
-    told = mindgate.cluster.run(PROGRAM, "doctor", "-o", "json")
-    good = [f for f in json.loads(told.stdout)["findings"] if f["check"] == "certificate"]
+    answer = mindgate.cluster.run(PROGRAM, "doctor", "-o", "json")
+    good = [f for f in json.loads(answer.stdout)["findings"] if f["check"] == "certificate"]
     assert [finding["status"] for finding in good] == ["ok"]

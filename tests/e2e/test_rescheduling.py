@@ -63,16 +63,16 @@ def report(cluster: Cluster) -> Iterator[Report]:
         made = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {name: json.dumps(entries)}}
         cluster.kubectl("apply", "-n", FOLDER, "--server-side", "-f", "-", input=json.dumps(made))
 
-    def tell(chips: set[str] | None = None, machines: set[str] | None = None) -> None:
+    def write(chips: set[str] | None = None, machines: set[str] | None = None) -> None:
         unhealthy = {"huawei.com/Ascend910-Unhealthy": CHIP}
         of_chips = {"DeviceList": unhealthy, "UpdateTime": 1767225601}
         put("cluster-info-device-0", {f"mindx-dl-deviceinfo-{node}": of_chips for node in chips or set()})
         broken = {"FaultDevList": [], "NodeStatus": "UnHealthy"}
         put("cluster-info-node-cm", {f"mindx-dl-nodeinfo-{node}": broken for node in machines or set()})
 
-    tell()
-    yield tell
-    tell()
+    write()
+    yield write
+    write()
 
 
 def pods(cluster: Cluster) -> list[dict[str, Any]]:
@@ -290,7 +290,7 @@ def test_a_fault_during_a_rolling_update(cluster: Cluster, restarting: Release, 
 
 
 def test_a_storm_of_faults_restarts_nothing(cluster: Cluster, restarting: Release, report: Report) -> None:
-    """Three of five nodes at once are a mistake. When it is mended, nothing has happened."""
+    """Three of five nodes at once are a mistake. When it is corrected, nothing has happened."""
     cluster.create(train({"fault-scheduling": "force"}))
     found = await_running(cluster, 4)
     report(machines={"npu-1", "npu-2", "npu-3"})
@@ -300,7 +300,7 @@ def test_a_storm_of_faults_restarts_nothing(cluster: Cluster, restarting: Releas
     assert set(uids(found)) == set(uids(pods(cluster)))
 
 
-def test_the_leader_dies_while_a_fault_is_told(cluster: Cluster, restarting: Release, report: Report) -> None:
+def test_the_leader_dies_while_a_fault_is_reported(cluster: Cluster, restarting: Release, report: Report) -> None:
     """The standby takes over, and finishes what was begun."""
     cluster.create(labelled(deployment("chat", replicas=3), LABELS))
     found = await_running(cluster, 3)
@@ -396,8 +396,8 @@ def test_nodes_are_released_by_hand(cluster: Cluster, taking_over: Release, repo
     try:
         install_with(taking_over, {"config": {"rescheduling": TAKEOVER["config"]["rescheduling"] | {"isolateNodes": False}}})
         report()
-        [told] = failed(cluster)["taints"]
-        assert "npu-2" in told, told
+        [message] = failed(cluster)["taints"]
+        assert "npu-2" in message, message
         dry = cluster.run(PROGRAM, "release-nodes", "--all", "--dry-run", "-o", "name")
         assert dry.stdout == "node/npu-2\n" and isolated(cluster) == ["npu-2"]
         cluster.run(PROGRAM, "release-nodes", "--all", "--yes")

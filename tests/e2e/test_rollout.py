@@ -39,8 +39,8 @@ def rights_of_the_test(release: Release) -> list[str]:
 
 @pytest.mark.full
 def test_helm_test_passes_and_leaves_no_rights(mindgate: Release) -> None:
-    told = mindgate.cluster.helm("test", "mindgate")
-    assert re.search(r"Phase: +Succeeded", told.stdout), told.stdout
+    answer = mindgate.cluster.helm("test", "mindgate")
+    assert re.search(r"Phase: +Succeeded", answer.stdout), answer.stdout
     log = log_of_the_test(mindgate)
     assert re.search(r"ok +dry-run +an invalid object is denied by mindgate", log), log
     assert re.search(r"ok +dry-run +a Pod that asks for NPUs is injected", log), log
@@ -80,11 +80,11 @@ class Phases:
         )
 
     def becomes_of_wrong(self) -> str:
-        told = self.create(DENIED)
-        if told.returncode != 0:
-            assert "denied the request" in told.stderr, told.stderr
+        answer = self.create(DENIED)
+        if answer.returncode != 0:
+            assert "denied the request" in answer.stderr, answer.stderr
             return "denied"
-        return "warned" if "Warning: MG" in told.stderr else "admitted"
+        return "warned" if "Warning: MG" in answer.stderr else "admitted"
 
     def injects(self) -> bool:
         template = json.loads(self.create(deployment("probe")).stdout)["spec"]["template"]
@@ -107,8 +107,8 @@ def test_a_rollout_goes_phase_by_phase(changeable: Release) -> None:
         changeable.install({"rolloutPhase": phase}, wait=False)
         phases.await_all(wrong, injects)
         # And doctor finds nothing amiss in any.
-        told = changeable.cluster.helm("test", "mindgate", check=False)
-        assert told.returncode == 0, f"{phase}: {told.stderr}{log_of_the_test(changeable)}"
+        answer = changeable.cluster.helm("test", "mindgate", check=False)
+        assert answer.returncode == 0, f"{phase}: {answer.stderr}{log_of_the_test(changeable)}"
         if phase == "observe":
             logs = changeable.cluster.kubectl("logs", "-l", "app.kubernetes.io/component=webhook", "--tail=-1").stdout
             assert re.search(r'"rules":"[^"]*MG\d+=audit', logs), logs

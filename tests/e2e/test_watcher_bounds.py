@@ -232,8 +232,8 @@ class Account:
 
     def do(self, *arguments: str, input: str | None = None) -> str:
         """Not as a dry run: where it must be refused."""
-        told = self.cluster.kubectl(*arguments, "--as", self.user, input=input, check=False)
-        return told.stderr if told.returncode else ""
+        answer = self.cluster.kubectl(*arguments, "--as", self.user, input=input, check=False)
+        return answer.stderr if answer.returncode else ""
 
 
 @pytest.fixture
@@ -318,8 +318,8 @@ def evict(watcher: Account, name: str, query: str) -> str:
     eviction = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": name}}
     path = f"/api/v1/namespaces/{watcher.cluster.namespace}/pods/{name}/eviction{query}"
     arguments = ("create", "--raw", path, "--filename", "-", "--as", watcher.user)
-    told = watcher.cluster.kubectl(*arguments, input=json.dumps(eviction), check=False)
-    return told.stderr if told.returncode else ""
+    answer = watcher.cluster.kubectl(*arguments, input=json.dumps(eviction), check=False)
+    return answer.stderr if answer.returncode else ""
 
 
 def report(resource: str, name: str, manager: str) -> Object:
@@ -347,8 +347,8 @@ def test_what_the_watcher_does_is_allowed(watcher: Account) -> None:
 
 
 def test_what_the_watcher_does_not_do_is_refused(watcher: Account) -> None:
-    told = {name: watcher.patch(*refused[:3]) for name, refused in REFUSED.items()}
-    assert {name: text for name, text in told.items() if REFUSED[name][3] not in text} == {}
+    refusals = {name: watcher.patch(*refused[:3]) for name, refused in REFUSED.items()}
+    assert {name: text for name, text in refusals.items() if REFUSED[name][3] not in text} == {}
     assert "may delete only Pods with the label mind-cluster/scaling-rule" in watcher.ask("delete", "pod", "foreign")
     assert "may only ask whether a Pod may be evicted" in evict(watcher, "gated", "")
     for name, kind in (
@@ -371,8 +371,8 @@ Attempt = tuple[Callable[[Account], str], str]
 
 
 def refused(name: str, text: str | None = None) -> Attempt:
-    target, kind, patch, says = REFUSED[name]
-    return lambda account: account.patch(target, kind, patch), text or says
+    target, kind, patch, refusal = REFUSED[name]
+    return lambda account: account.patch(target, kind, patch), text or refusal
 
 
 def of_others(verb: str, what: str) -> Attempt:
@@ -481,8 +481,8 @@ def test_every_right_to_write_is_limited(cluster: Cluster, watcher: Account) -> 
     lease = {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": {"name": "other"}}
     secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "other"}}
     cluster.create([lease, secret])
-    told = {attempt: do(Account(cluster, attempt[0])) for attempt, (do, _) in ATTEMPTS.items()}
-    assert {attempt: text for attempt, text in told.items() if ATTEMPTS[attempt][1] not in text} == {}
+    refusals = {attempt: do(Account(cluster, attempt[0])) for attempt, (do, _) in ATTEMPTS.items()}
+    assert {attempt: text for attempt, text in refusals.items() if ATTEMPTS[attempt][1] not in text} == {}
 
 
 def test_no_account_has_rights_that_lead_to_others(cluster: Cluster, watcher: Account) -> None:
@@ -519,7 +519,7 @@ def test_nobody_else_is_restricted(cluster: Cluster, watcher: Account) -> None:
 
 
 def test_the_policies_are_well_typed(cluster: Cluster, watcher: Account) -> None:
-    """The API server checks the expressions against the types that they are about, and tells in the status."""
+    """The API server checks the expressions against the types that they are about, and reports that in the status."""
 
     def statuses() -> list[Object]:
         policies = [
@@ -536,15 +536,15 @@ def test_the_policies_are_well_typed(cluster: Cluster, watcher: Account) -> None
 def test_doctor_tries_the_bounds(cluster: Cluster, watcher: Account) -> None:
     """Of a Pod that looks like a watcher's, since none runs here."""
     labels = {"app.kubernetes.io/component": "watcher", "app.kubernetes.io/name": "mindgate"}
-    standing_in = pod("watcher", labels=labels)
-    standing_in["spec"]["serviceAccountName"] = "probe-mindgate-watcher"
-    cluster.create(standing_in)
+    substitute = pod("watcher", labels=labels)
+    substitute["spec"]["serviceAccountName"] = "probe-mindgate-watcher"
+    cluster.create(substitute)
 
     def bounds(*arguments: str) -> list[tuple[str, str]]:
-        told = cluster.run(
+        answer = cluster.run(
             PROGRAM, "doctor", "-n", cluster.namespace, "--name", "probe-mindgate", "-o", "json", *arguments, check=False
         )
-        findings = json.loads(told.stdout)["findings"]
+        findings = json.loads(answer.stdout)["findings"]
         return [(each["status"], each["message"]) for each in findings if each["check"] == "watcher-bounds"]
 
     assert bounds() == [

@@ -143,7 +143,7 @@ TEST(FaultFeed, KnowsTheVersionsThatItsFaultsRestOn) {
     return !reports.empty() &&
            reports.front().version == version("kube-system", "mindx-dl-deviceinfo-n0");
   }));
-  // Who knows something else is told so.
+  // Who knows something else gets a report.
   EXPECT_EQ(following.feed.ReportsOf("n0", {}), std::nullopt);
   EXPECT_EQ(following.feed.ReportsOf("n1", {}), std::nullopt);
   // Those that do not count do not matter.
@@ -316,7 +316,7 @@ TEST(FaultFeed, TheOptionDecidesWhoCounts) {
   EXPECT_TRUE(following.Becomes("")) << following.Faulty();
 }
 
-// Trap 41: a node moves between parts, and the part that it left may stay as it was.
+// A node moves between parts, and the part that it left may stay as it was.
 TEST(FaultFeed, OfTwoPartsTheNewerOneCounts) {
   Reporting reporting;
   reporting.PutPart("cluster-info-device-0", {{"n0", {"", 0}}});
@@ -385,7 +385,7 @@ TEST(FaultFeed, AnotherListOfNamespacesAppliesWithoutARestart) {
   EXPECT_TRUE(following.Becomes("")) << following.Faulty();
 }
 
-// As ClusterD remembers them: a message tells of its own faults only.
+// As ClusterD remembers them: a message reports its own faults only.
 TEST(FaultFeed, PublicFaultsLastUntilAMessageEndsThem) {
   Reporting reporting;
   PutPublic(reporting, PublicFaultAt("fault-01", "n1"));

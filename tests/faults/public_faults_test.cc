@@ -60,7 +60,7 @@ TEST(PublicFaultStore, FollowsMessagesAsClusterDDoes) {
        {Recovers("a", "n0")},
        {"n0"},
        "n0: b3; n1: a0"},
-      {"nobody told of it",
+      {"no source reported it",
        "other",
        {Recovers("c", "n0"), Recovers("a", "n7")},
        {},
@@ -118,7 +118,7 @@ TEST(PublicFaultStore, IsBounded) {
   // Those that recover make room.
   memory.Put("m", {Recovers("f", "n0"), Occurs("g", "n0")});
   EXPECT_EQ(Known(memory).substr(0, 7), "n0: g0;");
-  // Also of one fault that many ConfigMaps tell of.
+  // Also of one fault that many ConfigMaps report.
   for (size_t i = 0; memory.left_out() < many.size() && i < 100; ++i) {
     memory.Put("w" + std::to_string(i), many);
   }

@@ -74,7 +74,7 @@ TEST(FaultReports, OfTheDevicePlugin) {
   EXPECT_TRUE(report.problems.empty());
 }
 
-// Seconds in UpdateTime, milliseconds in fault_time (trap 39): taken for one another, a fault would
+// Seconds in UpdateTime, milliseconds in fault_time: taken for one another, a fault would
 // be of 1970 or of the year 57971.
 // Reports name physical chips only.
 TEST(FaultReports, APartOfAChipIsOfThatChip) {
@@ -107,7 +107,7 @@ TEST(FaultReports, TimesHaveTheUnitOfTheirField) {
 }
 
 TEST(FaultReports, OfTheDevicePluginByItsOtherKeys) {
-  // A chip that a person took away, and switches, whose faults are texts inside a list (trap 42).
+  // A chip that a person took away, and switches, whose faults are texts inside a list.
   const Report report = Read(
       "mindx-dl-deviceinfo-n7",
       {{"ManuallySeparateNPU", "Ascend910-5, nonsense,Ascend910-"},
@@ -166,8 +166,8 @@ TEST(FaultReports, OfClusterD) {
   EXPECT_TRUE(merged.at("n8").IsClean());
 }
 
-// Parts that are no longer needed stay with "" (trap 41), as cluster-info-node-cm does without
-// entries; NodeD deletes its ConfigMap when all is well (trap 37).
+// Parts that are no longer needed stay with "", as cluster-info-node-cm does without
+// entries; NodeD deletes its ConfigMap when all is well.
 TEST(FaultReports, AnEmptyPartReportsNothing) {
   for (const char* name :
        {"cluster-info-device-1", "cluster-info-switch-0", "cluster-info-node-cm"}) {
@@ -188,7 +188,7 @@ TEST(FaultReports, OtherConfigMapsAreNone) {
   EXPECT_FALSE(ReadReport(json::Document(Json::array()).root()));
 }
 
-// What is not understood is told, and makes nothing faulty.
+// What is not understood is reported, and makes nothing faulty.
 TEST(FaultReports, WhatIsNotUnderstoodIsReported) {
   struct Case {
     std::string text;
@@ -228,7 +228,7 @@ TEST(FaultReports, WhatIsNotUnderstoodIsReported) {
                                      " bytes, more than any component writes"});
 }
 
-// "UnHealthy" of NodeD and switches, "Unhealthy" elsewhere (trap 38).
+// "UnHealthy" of NodeD and switches, "Unhealthy" elsewhere.
 TEST(FaultReports, UnhealthyIsReadInBothSpellings) {
   for (const char* status : {"UnHealthy", "Unhealthy"}) {
     const Report report =
@@ -238,8 +238,8 @@ TEST(FaultReports, UnhealthyIsReadInBothSpellings) {
   }
 }
 
-// A code that is not right is told, and what it comes with counts: upstream's readers reject it,
-// and broken hardware would pass for healthy here.
+// A code that is not right is reported, and what it comes with counts: upstream's readers reject
+// it, and broken hardware would pass for healthy here.
 TEST(FaultReports, AMemberIsTakenAsItIsWritten) {
   struct Case {
     std::string_view object;

@@ -1,5 +1,5 @@
 // Any bytes as the text of each ConfigMap in which MindCluster reports faults: no crash, every
-// problem with a message, and nothing is told of a node that the text does not name.
+// problem with a message, and nothing is reported of a node that the text does not name.
 #include <array>
 #include <cstdint>
 #include <nlohmann/json.hpp>

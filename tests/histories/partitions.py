@@ -83,7 +83,7 @@ def a_pod_that_is_replaced_just_before_its_deletion_stays(world: World) -> None:
 
 
 @history()
-def a_job_that_was_made_again_stays_while_the_watch_of_pod_groups_is_late(world: World) -> None:
+def a_recreated_job_stays_while_the_watch_of_pod_groups_is_late(world: World) -> None:
     world.nodes(10)
     world.job("a", ["n0"])
     watcher = world.watch()

@@ -14,7 +14,7 @@
 
 namespace mindgate::http::testing {
 
-// One connection to 127.0.0.1 that does exactly what it is told. Blocking; gives up after 30 s,
+// One connection to 127.0.0.1 that does exactly what it is asked. Blocking; gives up after 30 s,
 // which no passing test comes near.
 class Client {
  public:

@@ -14,7 +14,7 @@ using testing::Post;
 using testing::RawRequest;
 using testing::RawRequests;
 
-// Feeds pieces of the given sizes, the last one repeated, and tells the outcome in the words of
+// Feeds pieces of the given sizes, the last one repeated, and reports the outcome in the words of
 // RawRequest::want.
 std::string Outcome(Port port, std::string_view bytes, const std::vector<size_t>& sizes) {
   Framer framer(port);

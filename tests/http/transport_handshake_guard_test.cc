@@ -78,7 +78,7 @@ TEST(HandshakeGuard, NoMessageClaimsMoreThanItMay) {
        false},
       {"a chain of client certificates", Record(kMessages, Message(kCertificate, 0x20000, "")),
        false},
-      {"TLS 1.2: what is encrypted is not looked at",
+      {"TLS 1.2: what is encrypted is not read",
        Record(kMessages, Whole(kHello, 9)) + Record(kMessages, Whole(kKeyExchange, 9)) + cipher +
            encrypted,
        true},

@@ -24,7 +24,7 @@ using testing::Material;
 using testing::TestCa;
 
 #ifdef MINDGATE_SANITIZED
-constexpr bool kMalloced = false;  // a sanitizer's allocator tells mallinfo2 nothing
+constexpr bool kMalloced = false;  // mallinfo2 does not see a sanitizer's allocator
 #else
 constexpr bool kMalloced = true;
 #endif
@@ -235,7 +235,7 @@ TEST_F(HandshakeMemory, AnIdleConnectionKeepsLittleOfItsHello) {
                        .responders = 123,
                        .protocols = 117,
                        .authorities = 124};
-  EXPECT_LE(BytesEach({.name = "nothing to speak of"}, IoStatus::kDone), 20 * 1024);
+  EXPECT_LE(BytesEach({.name = "almost nothing"}, IoStatus::kDone), 20 * 1024);
   EXPECT_LE(BytesEach(longest, IoStatus::kDone), 28 * 1024);
 }
 

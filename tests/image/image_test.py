@@ -119,7 +119,7 @@ class ImageTest(unittest.TestCase):
         self.assertTrue(any("/libc.so." in name for name in files), "the C library is missing")
 
     @unittest.skipUnless(shutil.which("dpkg-query"), "only Debian's packages are listed")
-    def test_tells_the_debian_package_of_each_library_and_its_version(self) -> None:
+    def test_names_the_debian_package_of_each_library_and_its_version(self) -> None:
         listed = dict(line.split("=", 1) for line in self.text(PACKAGES).splitlines())
         asked = ["dpkg-query", "-W", "-f", "${Package}=${Version}\n", *listed]
         installed = subprocess.run(asked, capture_output=True, text=True, check=True).stdout
@@ -133,7 +133,7 @@ class ImageTest(unittest.TestCase):
             self.assertIn(f"\nVersion: {version}\n", self.text(f"var/lib/dpkg/status.d/{name}"))
         self.assertIn("\nID=debian\n", self.text("etc/os-release"))
 
-    def test_belongs_to_root_and_may_be_written_by_nobody_else(self) -> None:
+    def test_belongs_to_root_and_may_be_written_by_no_other_user(self) -> None:
         for entry in self.entries():
             with self.subTest(entry.name):
                 self.assertEqual((entry.uid, entry.gid, entry.mtime), (0, 0, 0))

@@ -56,8 +56,8 @@ class PinsTest(unittest.TestCase):
                 path.write_text(text)
                 path.chmod(0o755)
                 done = check(path.parent)
-                told = "".join(f"{name}:{fault}\n" for fault in faults) or "pins: fine\n"
-                self.assertEqual((done.stdout, done.stderr), (told, ""))
+                expected = "".join(f"{name}:{fault}\n" for fault in faults) or "pins: fine\n"
+                self.assertEqual((done.stdout, done.stderr), (expected, ""))
                 self.assertEqual(done.returncode, 1 if faults else 0)
 
     def test_everything_here_is_pinned(self) -> None:

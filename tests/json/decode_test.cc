@@ -223,7 +223,7 @@ TEST(Decode, HoldsToTheLimitOfDepth) {
   EXPECT_EQ(FaultOf("[]", {.depth = 0}), "1:1: objects and lists are nested deeper than 0 levels");
 }
 
-// The first fault is told, and a key that came twice is one although its object ends later.
+// The first fault is reported, and a key that came twice is one although its object ends later.
 TEST(Decode, ReportsTheFirstOfManyFaults) {
   const std::pair<const char*, const char*> cases[] = {
       {R"({"a":1,"b":2,"a":3,"b":4})",

@@ -112,7 +112,7 @@ TEST_P(ApiServerSuite, EventsAndTheirSeriesAreTaken) {
             Json({{"count", 3}, {"lastObservedTime", "2026-01-01T00:00:05.000000Z"}}));
   EXPECT_EQ(events.at("pod-c").at("note").get<std::string>().size(), 1023u);
 
-  // One that is gone is made anew.
+  // One that is gone is recreated.
   Done(client().Delete(resources::kEvents, ns(), NameOf(event)));
   recorder.Record(held);
   ASSERT_TRUE(recorder.Flush(kFlushTime));

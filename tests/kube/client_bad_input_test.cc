@@ -296,7 +296,8 @@ TEST(ClientBadInput, NobodyAnswers) {
 }
 
 // A write whose answer was lost may have been carried out. (On a connection that was kept from
-// before, libcurl cannot tell it from one that the server had closed already, and asks again.)
+// before, libcurl cannot distinguish it from one that the server had closed already, and asks
+// again.)
 TEST(ClientBadInput, LostAnswersAreNotAskedForAgain) {
   Fixture f;
   f.fake.LoseAnswers(1, {.method = "POST"});

@@ -27,7 +27,7 @@ inline void PrintTo(Reason reason, std::ostream* out) { *out << ReasonName(reaso
 
 namespace mindgate::kube::testing {
 
-// The same credential always, until it is told another; counts who asked.
+// The same credential always, until it gets another; counts who asked.
 class FixedCredentials final : public CredentialSource {
  public:
   explicit FixedCredentials(Credential credential = {}) : credential_(std::move(credential)) {}

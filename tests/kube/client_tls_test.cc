@@ -66,7 +66,7 @@ TEST(ClientTls, CertificatesThatDoNotFit) {
        "the server's certificate is not accepted"},
       {"the other name of it",
        [](Access& access) { access.tls_server_name = "kubernetes.default.svc"; }, nullptr},
-      {"not looked at",
+      {"not checked",
        [](Access& access) {
          access.authority.clear();
          access.insecure = true;

@@ -246,7 +246,7 @@ TEST_F(ElectionFixture, LosesItAtTheDeadlineAndGoesOnTrying) {
                           "leads", "leads no more", "PUT 200"}));
   milliseconds until_lost{0};
   for (size_t i = 0; i < 4; ++i) until_lost += pauses[i];
-  EXPECT_EQ(until_lost, seconds(40)) << "the loss is told when it comes";
+  EXPECT_EQ(until_lost, seconds(40)) << "the loss is reported when it comes";
 }
 
 TEST_F(ElectionFixture, LeadingFollowsTheClockWhileACallHangs) {

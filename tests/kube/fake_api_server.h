@@ -49,8 +49,8 @@ class Gate {
 };
 
 // A Kubernetes API server for tests, on a port of 127.0.0.1, with all its objects in memory. It
-// answers as the real one does as far as mindgate's client can tell (api_server_suite.h asks both
-// the same questions), and fails in the ways that it is told to. No controller runs: nothing
+// answers as the real one does as far as mindgate's client can see (api_server_suite.h asks both
+// the same questions), and fails in the ways that a test asks for. No controller runs: nothing
 // changes but by requests and by the calls below; a namespace goes at once, with all that is in it.
 // It knows no schemas, no strategic merge patch, no deletion of collections and no protobuf. Safe
 // from many threads.

@@ -26,7 +26,7 @@ struct Scope {
 // One open watch: lines that wait to be written. Guarded by the store's owner.
 struct Subscription {
   Scope scope;
-  int64_t after = 0;  // tells of later versions only
+  int64_t after = 0;  // reports later versions only
   bool bookmarks = false;
   bool metadata_only = false;
   std::deque<std::string> lines;

@@ -48,7 +48,7 @@ struct HttpResponse {
   std::function<void(HttpStream&)> raw = {};
 };
 
-// HTTP/1.1 as kube-apiserver speaks it to one client, for tests: a thread per connection, kept
+// HTTP/1.1 as kube-apiserver serves it to one client, for tests: a thread per connection, kept
 // connections, exact control of what goes over the wire, and an end within milliseconds. (The
 // packaged cpp-httplib can neither cut an answer nor stop while a connection is idle.) It trusts
 // its peers to send well-formed requests.
@@ -67,7 +67,7 @@ class HttpServer {
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
 
-  // Ends all connections and waits for their threads: a handler that waits must be told before.
+  // Ends all connections and waits for their threads: a handler that waits must be released before.
   void Stop();
 
   uint16_t port() const;

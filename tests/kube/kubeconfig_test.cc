@@ -234,8 +234,8 @@ constexpr const char* kTrace =
     "\"status\":{\"token\":\"%s\"}}' \"$BETA\" \"$token\"\n";
 
 TEST_F(KubeconfigFixture, ExecPluginsAreRun) {
-  folder.Write("bin/tell-tale", kTrace);
-  ::chmod((folder / "bin/tell-tale").c_str(), 0755);
+  folder.Write("bin/trace-me", kTrace);
+  ::chmod((folder / "bin/trace-me").c_str(), 0755);
   const std::string cluster =
       "server: 'https://a', tls-server-name: api, proxy-url: 'http://p', "
       "certificate-authority-data: " +
@@ -247,7 +247,7 @@ TEST_F(KubeconfigFixture, ExecPluginsAreRun) {
       "from context x of DIR/config\nshows ";
   EXPECT_EQ(ChosenOf(cluster,
                      "exec: {apiVersion: client.authentication.k8s.io/v1, command: "
-                     "bin/tell-tale, args: [get, a b], env: [{name: REGION, value: south}], "
+                     "bin/trace-me, args: [get, a b], env: [{name: REGION, value: south}], "
                      "interactiveMode: IfAvailable}"),
             head +
                 "token={apiVersion:client.authentication.k8s.io/v1,kind:ExecCredential,spec:{"
@@ -256,7 +256,7 @@ TEST_F(KubeconfigFixture, ExecPluginsAreRun) {
   const char* path = std::getenv("PATH");
   const ChangedEnvironment in_path(Variables{{"PATH", (folder / "bin") + ":" + path}});
   EXPECT_EQ(ChosenOf(cluster,
-                     "exec: {apiVersion: client.authentication.k8s.io/v1beta1, command: tell-tale, "
+                     "exec: {apiVersion: client.authentication.k8s.io/v1beta1, command: trace-me, "
                      "args: null, env: [{name: BETA, value: beta1}], provideClusterInfo: true}"),
             head +
                 "token={apiVersion:client.authentication.k8s.io/v1beta1,kind:ExecCredential,"

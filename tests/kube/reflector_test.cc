@@ -32,7 +32,7 @@ Json Pod(const std::string& name, const std::string& phase = "Pending") {
   return {{"metadata", {{"name", name}}}, {"status", {{"phase", phase}}}};
 }
 
-// A reflector of pods in a thread of its own, and all that its handler was told.
+// A reflector of pods in a thread of its own, and all that its handler got.
 class RunningReflector {
  public:
   explicit RunningReflector(FakeApiServer& fake,
@@ -50,7 +50,7 @@ class RunningReflector {
     if (thread_.joinable()) thread_.join();
   }
 
-  // What was told, once the last of it is `last`; what there is after some seconds.
+  // What it got, once the last of it is `last`; what there is after some seconds.
   std::vector<std::string> ReportedUntil(const std::string& last) {
     std::unique_lock lock(mutex_);
     changed_.wait_for(lock, seconds(30),

@@ -25,11 +25,11 @@ CHINESE = "推理服务-深度求索"
 def snapshot(nodes: int) -> dict[str, Any]:
     """The example, with more nodes, and with names of pods that people have."""
     text = (ROOT / "examples/snapshots/serving.json").read_text()
-    told = json.loads(text.replace("infer", CHINESE).replace("embed", LONG))
+    reported = json.loads(text.replace("infer", CHINESE).replace("embed", LONG))
     for number in range(5, nodes):
-        node = json.loads(json.dumps(told["nodes"][0]).replace("npu-0", f"npu-{number}"))
-        told["nodes"].append(node)
-    return dict(told)
+        node = json.loads(json.dumps(reported["nodes"][0]).replace("npu-0", f"npu-{number}"))
+        reported["nodes"].append(node)
+    return dict(reported)
 
 
 def manifests(folder: pathlib.Path) -> pathlib.Path:

@@ -89,9 +89,9 @@ def test_a_changed_list_is_not_signed(release: Release, tmp_path: pathlib.Path) 
 
 
 def test_a_release_without_its_values_ends_at_once() -> None:
-    surroundings = {
+    environment = {
         name: value for name, value in os.environ.items() if name not in ("RELEASE_SECURITY_CONTACT", "MINISIGN_KEY")
     }
-    done = run("sh", "-c", "python3 scripts/release 2>&1; test $? = 1", cwd=ROOT, env=surroundings)
+    done = run("sh", "-c", "python3 scripts/release 2>&1; test $? = 1", cwd=ROOT, env=environment)
     assert "RELEASE_SECURITY_CONTACT" in done and "MINISIGN_KEY" in done
     assert "mailto:" in done

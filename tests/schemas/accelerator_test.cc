@@ -31,8 +31,8 @@ TEST(ChipCounts, HoldNothingOutsideTheirRange) {
   EXPECT_TRUE(ChipCounts::UpTo(64).Has(64));
 }
 
-// mindcluster.md E.3, whole: "node chips; single; distributed; documented single; documented
-// distributed; flags".
+// Every handler: "node chips; single; distributed; documented single; documented distributed;
+// flags".
 TEST(Handlers, TableOfThePlugin) {
   const auto row = [](std::string_view policy) {
     const ChipHandler* h = HandlerOfPolicy(policy);
@@ -177,7 +177,7 @@ std::string Choice(const std::string& yaml, const Config& config = {},
 
 std::string ChoiceOf(const NpuPod& pod) { return Choice(testing::Deployment(pod)); }
 
-// mindcluster.md E.2, row by row.
+// The plugin takes the first row that fits.
 TEST(ChooseHandler, FollowsTheOrderOfThePlugin) {
   struct Case {
     std::string name;
@@ -381,7 +381,6 @@ std::string Counts(const std::string& yaml) {
          (chips->gang_certain ? "" : ", gang uncertain");
 }
 
-// frameworks.md 1.3.
 TEST(ReadGroupChips, CountsAsThePluginDoes) {
   const NpuPod pod{.chips = "16"};
   const NpuPod cpu{.chips = ""};

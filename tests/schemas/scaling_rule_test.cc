@@ -431,7 +431,7 @@ TEST(ScalingRule, AgainstDocumentsAndMindieController) {
        {"3:58 elastic_scaling_list[0].group_list[0].server_num_per_group: server_num_per_group is "
         "0, "
         "but a job has pods"}},
-      {"M1: one group only",
+      {"one group only",
        Rule({{Group("p", "1")}}),
        "[p=1x2]",
        {},
@@ -439,7 +439,7 @@ TEST(ScalingRule, AgainstDocumentsAndMindieController) {
        {"2:2 elastic_scaling_list[0].group_list: the first tier has one group, but MindIE's "
         "controller "
         "reads two: prefill first, then decode"}},
-      {"M1: decode before prefill",
+      {"decode before prefill",
        Rule({{Group("my-decode", "1"), Group("Prefill", "1")}}),
        "[my-decode=1x2 Prefill=1x2]",
        {},
@@ -447,7 +447,7 @@ TEST(ScalingRule, AgainstDocumentsAndMindieController) {
        {"3:1 elastic_scaling_list[0].group_list[0]: group \"my-decode\" is listed before "
         "\"Prefill\", but "
         "MindIE's controller takes the first group for prefill and the second for decode"}},
-      {"M1: the deploy script's names the other way round",
+      {"the deploy script's names the other way round",
        Rule({{Group("group1", "1"), Group("group0", "1")}}),
        "[group1=1x2 group0=1x2]",
        {},
@@ -455,7 +455,7 @@ TEST(ScalingRule, AgainstDocumentsAndMindieController) {
        {"3:1 elastic_scaling_list[0].group_list[0]: group \"group1\" is listed before \"group0\", "
         "but "
         "MindIE's controller takes the first group for prefill and the second for decode"}},
-      {"M1: names that say nothing", Rule({{Group("b", "1"), Group("a", "1")}}), "[b=1x2 a=1x2]"},
+      {"names that say nothing", Rule({{Group("b", "1"), Group("a", "1")}}), "[b=1x2 a=1x2]"},
   });
 }
 

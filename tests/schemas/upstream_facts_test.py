@@ -73,7 +73,7 @@ class UpstreamFactsTest(unittest.TestCase):
             [ROOT / "scripts/upstream-facts", *map(str, arguments)], capture_output=True, text=True, check=False
         )
 
-    def test_it_says_what_is_gone_and_what_is_new(self) -> None:
+    def test_it_reports_what_is_gone_and_what_is_new(self) -> None:
         for number, (name, files, want, code) in enumerate(CASES):
             with self.subTest(name):
                 checkout = self.folder / str(number)

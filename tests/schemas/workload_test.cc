@@ -787,7 +787,7 @@ TEST(View, Owners) {
   }
 }
 
-// Traps 4 and 20 of frameworks.md, everywhere: whatever stands at any place of any kind, a view is
+// Whatever stands at any place of any kind, a view is
 // made, its pointers are real, and nothing that cannot be written is offered for writing.
 TEST(View, AnyValueAtAnyPlaceOfAnyKind) {
   size_t kinds = 0;

@@ -155,7 +155,7 @@ class Target:
 
 
 def hold(count: int, connect: Callable[[], socket.socket]) -> None:
-    """Keeps so many connections open: whichever ends is made again."""
+    """Keeps so many connections open: whichever ends is opened again."""
     held: dict[int, socket.socket] = {}
     poll = select.poll()
     while True:

@@ -6,7 +6,7 @@
 
 namespace mindgate::testing {
 
-// Time that moves when told. Safe from many threads.
+// Time that moves when a test moves it. Safe from many threads.
 class FakeClock final : public Clock {
  public:
   Instant Now() const override { return Instant(std::chrono::hours(1)) + Elapsed(); }

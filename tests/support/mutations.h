@@ -28,7 +28,7 @@ struct MutationCase {
   std::vector<std::string> others = {};  // objects that references resolve to
   std::string namespace_label = {};      // value of mindgate.io/inject on the namespace
   schemas::Config config = {};
-  // "path: reason" of what was looked at and left alone; not compared when absent.
+  // "path: reason" of what was considered and left alone; not compared when absent.
   std::optional<std::vector<std::string>> withheld = {};
 };
 

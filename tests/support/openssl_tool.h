@@ -7,7 +7,7 @@
 
 namespace mindgate::testing {
 
-// The openssl command line tells what others make of our certificates. Tests skip without it.
+// The openssl command line shows what others make of our certificates. Tests skip without it.
 inline bool HasOpenSslTool() { return std::system("openssl version >/dev/null 2>&1") == 0; }
 
 // Both outputs of `openssl <arguments>`, run by a shell.

@@ -74,7 +74,7 @@ inline std::string LastToken(const std::string& path) {
 
 }  // namespace internal
 
-// A value that a fix tells the user to write, and where.
+// A value that a fix asks the user to write, and where.
 struct Suggestion {
   std::string path;
   json::Json value;
@@ -192,7 +192,7 @@ inline std::vector<std::string> BrokenPromises(const schemas::AdmissionRequest& 
       const json::Document document(changed);
       for (const policies::Finding& now :
            internal::EvaluateOnly(request, document.root(), config)) {
-        // Some compare two places and speak of the other one, or of a mistake that this one hid (no
+        // Some compare two places and report the other one, or of a mistake that this one hid (no
         // pods at all, another scheduler, what the ConfigMap of that name says).
         const std::string_view id = internal::IdOf(now);
         // On an update it says when the right value takes effect: once the job is created again.

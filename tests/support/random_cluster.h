@@ -9,9 +9,9 @@
 
 namespace mindgate::testing {
 
-// A cluster of up to a dozen nodes with all that decisions tell apart: owners of every kind, gangs,
-// scaling rules, taints, racks and super pods, faults that are there already, and pods that wait,
-// have failed, are leaving or are bound to a Node that is gone. The same for the same seed.
+// A cluster of up to a dozen nodes with all that decisions distinguish: owners of every kind,
+// gangs, scaling rules, taints, racks and super pods, faults that are there already, and pods that
+// wait, have failed, are leaving or are bound to a Node that is gone. The same for the same seed.
 class RandomCluster {
  public:
   explicit RandomCluster(unsigned seed) : random_(seed) {

@@ -50,7 +50,7 @@ TEST(Server, DrainSequence) {
   EXPECT_EQ(StatusOf(fixture.Probe("/livez")), 200);
   EXPECT_FALSE(fixture.server->DrainStep());
 
-  // Whoever still comes is served, and told not to come again.
+  // Whoever still comes is served, and asked not to come again.
   gate.Open();
   Client newcomer(fixture.server->port(), Client::Tls{});
   newcomer.Send(Post(ReviewText()));
@@ -71,7 +71,7 @@ TEST(Server, DrainSequence) {
   idle.Close();
   busy.Close();
 
-  // Late: a request under way is told to go elsewhere at once.
+  // Late: a request under way is asked to go elsewhere at once.
   recent.Send("POST /mutate HTTP/1.1\r\n");
   ASSERT_TRUE(Eventually([&] { return fixture.server->stats().In(http::Phase::kReading) == 1; }));
   fixture.Advance(4s);
@@ -146,7 +146,7 @@ TEST(Server, DrainUnderLoadFailsNoRequest) {
   EXPECT_THAT(load.Faults(), IsEmpty());
 }
 
-// Whoever comes late on a connection that is still open is told to go elsewhere at once, and lands
+// Whoever comes late on a connection that is still open is asked to go elsewhere at once, and lands
 // on the other replica.
 TEST(Server, LateRequestsLandOnAnotherReplica) {
   ServerOptions at_once;

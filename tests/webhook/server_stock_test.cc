@@ -1,5 +1,5 @@
 // Why there is a connection layer: the packaged cpp-httplib, listening by itself, takes each of
-// these and ours does not. Should a row's first half fail one day, the package was mended.
+// these and ours does not. Should a row's first half fail one day, the package was fixed.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <httplib.h>

@@ -436,7 +436,7 @@ TEST(Server, ADecisionThatHangsMakesTheReplicaUnreadyAndThenNotLive) {
                                    std::string::npos;
                           }),
             1)
-      << "told once";
+      << "reported once";
 
   fixture.Advance(10s);
   EXPECT_EQ(fixture.Probe("/livez").substr(0, 12), "HTTP/1.1 503");

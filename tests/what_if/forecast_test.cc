@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "support/reported_forecast.h"
 #include "support/small_cluster.h"
-#include "support/told_forecast.h"
 
 namespace mindgate::what_if {
 namespace {
@@ -87,7 +87,7 @@ TEST(WhatIfOwners, ADeploymentLosesTheFaultyPod) {
             "chat-0 n0>n1; chat-1 n1>n1\n");
 }
 
-// Without K the plugin takes the replicas for a gang (trap 33): what fits alone stays out.
+// Without K the plugin takes the replicas for a gang: what fits alone stays out.
 TEST(WhatIfOwners, ADeploymentWithoutKIsAGangOfItsReplicas) {
   const Question all = {.cards = {"n0/0", "n0/1", "n0/2", "n0/3", "n0/4", "n1/0"}};
   EXPECT_EQ(Asked(TwoReplicas(kForcePods), all),
@@ -116,7 +116,7 @@ TEST(WhatIfOwners, AJobGoesWholeAndComesBackWhole) {
             "w2 n2>n3\n");
 }
 
-// Rank 0 takes the whole job, whatever pod-rescheduling says (trap 28); another rank only itself.
+// Rank 0 takes the whole job, whatever pod-rescheduling says; another rank only itself.
 TEST(WhatIfOwners, TheMasterTakesTheWholeJob) {
   EXPECT_EQ(Asked(Job("Job/train", kForcePods), {.cards = {"n1/0"}}),
             "Job/train pg: moves; hit w1@n1 CardUnhealthy; deleted w1; w1 n1>n3\n");
@@ -138,7 +138,7 @@ TEST(WhatIfOwners, AJobThatStaysIncompleteGoesWhole) {
             "fix: room for 1 more pod with 8 huawei.com/Ascend910\n");
 }
 
-// OME's pods are always limited to the faulty ones (trap 27).
+// OME's pods are always limited to the faulty ones.
 TEST(WhatIfOwners, AnInferenceServiceLosesTheFaultyPodAlone) {
   const Json labels = {{"fault-scheduling", "force"}, {"ome.io/inferenceservice", "llama"}};
   EXPECT_EQ(Asked(TwoReplicas(labels), {.nodes = {"n1"}}),
@@ -146,7 +146,7 @@ TEST(WhatIfOwners, AnInferenceServiceLosesTheFaultyPodAlone) {
             "chat-1 n1>n0\n");
 }
 
-// LeaderWorkerSet makes a group anew whenever one of its pods goes (trap 36): the leaders share a
+// LeaderWorkerSet recreates a group whenever one of its pods goes: the leaders share a
 // PodGroup, and the other group keeps its pods.
 TEST(WhatIfOwners, ALeaderWorkerSetRecreatesTheGroup) {
   SmallCluster cluster;
@@ -303,7 +303,7 @@ TEST(WhatIfHypotheses, EachKind) {
       {"its name",
        {.faults = {"80e18005@n0/Ascend910-0"}},
        "hit chat-0@n0 CardUnhealthy; " + moved + "n0"},
-      {"recorded only (trap 30)", {.faults = {"80E21007@n0/0"}}, ""},
+      {"recorded only", {.faults = {"80E21007@n0/0"}}, ""},
       {"a link that stays down: what runs stays", {.faults = {"81078603@n0/0"}}, ""},
       {"of chips of another product",
        {.faults = {"8F180200@n0/0"}},
@@ -313,9 +313,7 @@ TEST(WhatIfHypotheses, EachKind) {
       {"a switch",
        {.faults = {"[0x08520003,na,npu,na]@n0"}},
        "hit chat-0@n0 NodeUnhealthy; " + moved + "n1"},
-      {"a switch that works less well: ignored (trap 31)",
-       {.faults = {"[0x00f103b6,155908,na,na]@n0"}},
-       ""},
+      {"a switch that works less well: ignored", {.faults = {"[0x00f103b6,155908,na,na]@n0"}}, ""},
       {"a public fault of all chips",
        {.faults = {"220001001@n0"}},
        "hit chat-0@n0 CardUnhealthy; " + moved + "n1"},
@@ -346,7 +344,7 @@ TEST(WhatIfHypotheses, SubHealth) {
             "chat-0 n0>n1\n");
 }
 
-// Where no pod uses NPUs, ClusterD takes a node that is to be separated away (D.3).
+// Where no pod uses NPUs, ClusterD takes a node that is to be separated away.
 TEST(WhatIfHypotheses, PreSeparateTakesAnIdleNodeAway) {
   SmallCluster cluster;
   cluster.Node("n0").Node("n1");
@@ -550,7 +548,8 @@ TEST(WhatIfAlready, AFaultThatIsThereDoesNotCount) {
   EXPECT_FALSE(ForecastFor(cluster, {.cards = {"n1/0"}}).fine());
 }
 
-// What waits for room before it takes part, and is told when it loses the room that it would get.
+// What waits for room before it takes part, and is reported when it loses the room that it would
+// get.
 TEST(WhatIfAlready, AJobThatWaitsLosesItsRoom) {
   SmallCluster cluster;
   cluster.Node("n0").Node("n1");

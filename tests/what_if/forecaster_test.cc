@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "support/random_cluster.h"
+#include "support/reported_forecast.h"
 #include "support/small_cluster.h"
-#include "support/told_forecast.h"
 #include "what_if/convergence.h"
 
 namespace mindgate::what_if {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "support/objects.h"
+#include "support/reported_forecast.h"
 #include "support/small_cluster.h"
-#include "support/told_forecast.h"
 #include "what_if/forecast.h"
 
 namespace mindgate::what_if {
@@ -135,7 +135,7 @@ TEST(Sentences, StateWhatIsSupposed) {
 
 // --- manifests -----------------------------------------------------------------------------------
 
-// What `applied` and `happens` tell of the manifest, and of the question after it.
+// What `applied` and `happens` report of the manifest, and of the question after it.
 std::string WithManifest(const SmallCluster& cluster, const std::vector<std::string>& manifests,
                          const Question& question = {}, const schemas::ViewOptions& options = {}) {
   const ClusterSnapshot snapshot = cluster.Snapshot();

@@ -22,7 +22,7 @@ using watcher::rescheduling::MasterRule;
 const JobMetadata::Map kForceLabels = {{"fault-scheduling", "force"}};
 const JobMetadata::Map kPodLabels = {{"fault-scheduling", "force"}, {"pod-rescheduling", "on"}};
 
-// Trap 28: a snapshot keeps what decides about it.
+// A snapshot keeps what decides about it.
 TEST(SurveyTest, KnowsTheMasterOfAJob) {
   const json::Json racks = {{"huawei.com/schedule_policy", "chip8-node8-ra64-sp"},
                             {"ra-block", "16"}};
@@ -69,7 +69,7 @@ TEST(SurveyTest, AVirtualNpuIsFaultyWithItsChip) {
             (std::vector<FaultType>{FaultType::kCardUnhealthy, FaultType::kHealthy}));
 }
 
-// Trap 37. NodeD writes a report only while something is wrong.
+// NodeD writes a report only while something is wrong.
 TEST(SurveyTest, ANodeWithoutAReportIsHealthyAndOneThatIsGoneIsNot) {
   SmallCluster cluster;
   cluster.Node("n0").Node(

@@ -110,7 +110,8 @@ TEST(FaultRetryTimes, OmeOnlyInSeveralNodes) {
 
 TEST(FaultLabels, ProfilesDecide) {
   for (const auto& [kind, labels] : LabelMaps()) {
-    // Containers of an OME Deployment restart in place, and those of a vcjob unless told otherwise.
+    // Containers of an OME Deployment restart in place, and those of a vcjob unless a policy says
+    // otherwise.
     const bool restarts = schemas::kOmeKinds.Has(kind) || schemas::kVolcanoJobs.Has(kind);
     const std::string object = Workload(kind, {NpuContainer()}).dump();
     Config none;

@@ -239,7 +239,7 @@ TEST(Updates, StormServiceScaling) {
        StormWithRoles("1", "5", path, "2"),
        {k(0, "2"), k(1, "2")},
        StormWithRoles("1", "1", k2)},
-      {"a size that was never valid is made anew",
+      {"a size that was never valid is recreated",
        StormWithRoles("1", "5", path, "2"),
        {k(0, "6"), k(1, "6")},
        StormWithRoles("1", "1", path + ", huawei.com/schedule_minAvailable: '0'")},

@@ -127,7 +127,7 @@ TEST(AibrixSchedulingStrategy, Table) {
                    NpuRole("p", "schedulingStrategy: {godelSchedulingStrategy: {minMember: 1}}") +
                    "]"),
            {"spec.roles[0].schedulingStrategy.godelSchedulingStrategy: " + message}},
-          {"without NPUs in minResources MG121 speaks",
+          {"without NPUs in minResources MG121 reports it",
            RoleSet("schedulingStrategy: {volcanoSchedulingStrategy: {}}, roles: [" +
                    NpuRole("p", "") + "]"),
            {}},

@@ -17,26 +17,27 @@ std::string Worker(int chips, int replicas) {
 
 TEST(AscendJobReplicaSpecs, Table) {
   ExpectFindings(
-      "MG010", {
-                   {"a leader and workers", PytorchJob(), {}},
-                   {"no spec at all",
-                    "{apiVersion: mindxdl.gitee.com/v1, kind: AscendJob, metadata: {name: j}}",
-                    {"spec.replicaSpecs: replicaSpecs is missing" + kFails}},
-                   {"missing",
-                    AscendJob("framework: pytorch", "schedulerName: volcano"),
-                    {"spec.replicaSpecs: replicaSpecs is missing" + kFails}},
-                   {"an empty map, which passes upstream for mindspore",
-                    AscendJob("framework: mindspore", Specs("")),
-                    {"spec.replicaSpecs: replicaSpecs is empty, so the job makes no pods"}},
-                   {"an empty map",
-                    AscendJob("framework: pytorch", Specs("")),
-                    {"spec.replicaSpecs: replicaSpecs is empty, so the job makes no pods"}},
-                   {"null types",
-                    AscendJob("framework: pytorch", Specs("Master: null, Worker: null")),
-                    {"spec.replicaSpecs.Master: replica type \"Master\" is null" + kFails,
-                     "spec.replicaSpecs.Worker: replica type \"Worker\" is null" + kFails}},
-                   {"of the wrong type: wrong-type tells", AscendJob("", "replicaSpecs: [1]"), {}},
-               });
+      "MG010",
+      {
+          {"a leader and workers", PytorchJob(), {}},
+          {"no spec at all",
+           "{apiVersion: mindxdl.gitee.com/v1, kind: AscendJob, metadata: {name: j}}",
+           {"spec.replicaSpecs: replicaSpecs is missing" + kFails}},
+          {"missing",
+           AscendJob("framework: pytorch", "schedulerName: volcano"),
+           {"spec.replicaSpecs: replicaSpecs is missing" + kFails}},
+          {"an empty map, which passes upstream for mindspore",
+           AscendJob("framework: mindspore", Specs("")),
+           {"spec.replicaSpecs: replicaSpecs is empty, so the job makes no pods"}},
+          {"an empty map",
+           AscendJob("framework: pytorch", Specs("")),
+           {"spec.replicaSpecs: replicaSpecs is empty, so the job makes no pods"}},
+          {"null types",
+           AscendJob("framework: pytorch", Specs("Master: null, Worker: null")),
+           {"spec.replicaSpecs.Master: replica type \"Master\" is null" + kFails,
+            "spec.replicaSpecs.Worker: replica type \"Worker\" is null" + kFails}},
+          {"of the wrong type: wrong-type reports it", AscendJob("", "replicaSpecs: [1]"), {}},
+      });
 }
 
 TEST(AscendJobFramework, Table) {
@@ -61,7 +62,7 @@ TEST(AscendJobFramework, Table) {
            {"metadata.labels.framework: framework \"\" is not known to the operator, which fails "
             "the "
             "job"}},
-          {"no string: wrong-type tells", AscendJob("framework: 1", ""), {}},
+          {"no string: wrong-type reports it", AscendJob("framework: 1", ""), {}},
       });
 }
 
@@ -127,7 +128,7 @@ TEST(AscendJobReplicas, Table) {
                 "outside 0 "
                 "to 20000" +
                 kFails}}),
-          {"no integer: wrong-type tells",
+          {"no integer: wrong-type reports it",
            AscendJob("", Specs("Master: {replicas: '2'}, Worker: {replicas: 1.5}")),
            {}},
       });
@@ -149,10 +150,10 @@ TEST(AscendJobLeader, Table) {
            {"spec.replicaSpecs.Chief: replica type Chief is missing, the leader of tensorflow "
             "jobs" +
             kFails}},
-          {"a misspelled leader is told once, by its type",
+          {"a misspelled leader is reported once, by its type",
            AscendJob("framework: pytorch", Specs("master: {}, Worker: {}")),
            {}},
-          {"an empty map is told once", AscendJob("framework: pytorch", Specs("")), {}},
+          {"an empty map is reported once", AscendJob("framework: pytorch", Specs("")), {}},
           {"mindspore with Scheduler",
            AscendJob("framework: mindspore", Specs("Scheduler: {}, " + Worker(16, 2))),
            {}},
@@ -231,8 +232,8 @@ TEST(AscendJobContainer, Table) {
             "Master "
             "has no image" +
             kFails}},
-          {"wrong types: wrong-type tells", with("[{name: 1}, 2]"), {}},
-          {"no list: wrong-type tells", with("{name: ascend}"), {}},
+          {"wrong types: wrong-type reports it", with("[{name: 1}, 2]"), {}},
+          {"no list: wrong-type reports it", with("{name: ascend}"), {}},
       });
 }
 

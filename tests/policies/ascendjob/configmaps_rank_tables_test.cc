@@ -60,7 +60,7 @@ TEST(RankTableLabels, Table) {
             "metadata.labels[mx-consumer-cim]: label mx-consumer-cim is \"false\" instead of "
             "\"true\", "
             "so ClusterD does not see the table change"}},
-          {"no strings: wrong-type tells",
+          {"no strings: wrong-type reports it",
            RingsConfig("jobID: 1, mx-consumer-cim: true, ring-controller.atlas: 2"),
            {}},
       });

@@ -83,7 +83,7 @@ TEST(ScalingRuleDocumented, Table) {
                           Group("p", "1", "2") + "," + Group("d", "1")})),
            {kData + "line 3, column 73: server_num_per_group of \"p\" is 2 after 4; the documents "
                     "require the same number in all tiers, the operator only forbids growth"}},
-          {"M1: one group",
+          {"one group",
            RuleMap(Tiers({Group("p", "1")})),
            {kData +
             "line 2, column 2: the first tier has one group, but MindIE's controller reads two: "
@@ -128,13 +128,13 @@ TEST(ScalingRuleUpdate, Table) {
       "MG039",
       {
           {"create", RuleMap(kRule), {}},
-          {"M2: a running controller keeps the old rule",
+          {"a running controller keeps the old rule",
            RuleMap(kSmaller),
            {kData + "the rule changes, but a running MindIE controller keeps the old one until it "
                     "restarts"},
            RuleMap(kRule)},
           {"the same rule in other words", RuleMap("\n" + kRule), {}, RuleMap(kRule)},
-          {"an invalid new rule is told elsewhere", RuleMap("{"), {}, RuleMap(kRule)},
+          {"an invalid new rule is reported elsewhere", RuleMap("{"), {}, RuleMap(kRule)},
           {"the first rule of a ConfigMap",
            RuleMap(kRule),
            {},

@@ -29,7 +29,7 @@ TEST(MindieApp, Table) {
            Job("jobID: s, app: resnet50"),
            {"metadata.labels.app: app \"resnet50\" together with jobID makes this a MindIE job of "
             "unknown role, without RANK and MASTER_ADDR"}},
-          {"no string: wrong-type tells", Job("jobID: s, app: 1"), {}},
+          {"no string: wrong-type reports it", Job("jobID: s, app: 1"), {}},
       });
 }
 
@@ -62,7 +62,7 @@ TEST(MindieTemplateLabels, Table) {
                     "does not "
                     "find them"}},
           {"no MindIE job", job("app: a", "app: b"), {}},
-          {"no strings: wrong-type tells",
+          {"no strings: wrong-type reports it",
            job("jobID: s, app: mindie-ms-controller", "jobID: 1, app: [x]"),
            {}},
       });
@@ -145,7 +145,7 @@ TEST(MindieIdentity, Table) {
           {"an empty jobID",
            Job("jobID: '', app: mindie-ms-server"),
            {"metadata.labels.jobID: label jobID is empty, so the job belongs to no service"}},
-          {"with a scaling rule scaling-labels tells",
+          {"with a scaling rule scaling-labels reports it",
            Job("app: mindie-ms-server, mind-cluster/scaling-rule: r"),
            {}},
       });

@@ -18,7 +18,7 @@ TEST(AscendJobSuccessPolicy, Table) {
                       {"spec.successPolicy: successPolicy \"ChiefWorker\" is neither \"\" nor "
                        "\"AllWorkers\"" +
                        kFails}},
-                     {"no string: wrong-type tells", PytorchJob("successPolicy: 1"), {}},
+                     {"no string: wrong-type reports it", PytorchJob("successPolicy: 1"), {}},
                  });
 }
 
@@ -70,7 +70,7 @@ TEST(AscendJobQueueSet, Table) {
            PytorchJob("runPolicy: {schedulingPolicy: {}}"),
            {kMissing}},
           {"an empty queue", PytorchJob("runPolicy: {schedulingPolicy: {queue: ''}}"), {kMissing}},
-          {"no string: wrong-type tells",
+          {"no string: wrong-type reports it",
            PytorchJob("runPolicy: {schedulingPolicy: {queue: 1}}"),
            {}},
       });
@@ -116,11 +116,11 @@ TEST(AscendJobMinAvailable, Table) {
            with("-1"),
            {"spec.runPolicy.schedulingPolicy.minAvailable: minAvailable is -1, which no PodGroup "
             "accepts, so the job gets no pods"}},
-          {"replicas that make no sense are told elsewhere",
+          {"replicas that make no sense are reported elsewhere",
            AscendJob("", Specs("Worker: {replicas: -1}") +
                              ", runPolicy: {schedulingPolicy: {minAvailable: 9}}"),
            {}},
-          {"no integer: wrong-type tells", with("'3'"), {}},
+          {"no integer: wrong-type reports it", with("'3'"), {}},
       });
 }
 

@@ -31,7 +31,7 @@ TEST(ScalingLabels, Table) {
             "yet it counts as set: the job waits forever",
             "metadata.labels[mind-cluster/group-name]: label mind-cluster/group-name" + kEmpty,
             "metadata.labels.jobID: label jobID" + kEmpty}},
-          {"no strings: wrong-type tells",
+          {"no strings: wrong-type reports it",
            Server("mind-cluster/scaling-rule: 1, mind-cluster/group-name: 2, jobID: 3"),
            {}},
       });
@@ -125,7 +125,7 @@ TEST(ScalingGroup, Table) {
                {"{apiVersion: v1, kind: ConfigMap, metadata: {name: r, namespace: ns}, data: "
                 "{rule.json: '{}'}}"},
                {kRuleLabel + "has no text under elastic_scaling.json, so the job gets no pods"}),
-          With("absent is scaling-rule-exists' to tell", in("group0"), {}, {}),
+          With("absent is reported by scaling-rule-exists", in("group0"), {}, {}),
           Unknown(in("group0")),
       });
 }
@@ -140,7 +140,7 @@ TEST(ScalingServerCount, Table) {
                {"spec.replicaSpecs: the job has 2 pods, but group \"group0\" of the scaling rule "
                 "says 4 "
                 "per job"}),
-          With("an unknown group is scaling-group's to tell", Server(kInGroup0),
+          With("an unknown group is reported by scaling-group", Server(kInGroup0),
                {RuleMap(Tiers({Group("p", "1", "4")}))}, {}),
           Unknown(Server(kInGroup0)),
       });

@@ -256,7 +256,7 @@ TEST(ZeroChipPods, Table) {
            AscendJob(sp, "", "Master", cpu, npus, 2),
            {"spec.replicaSpecs.Master.template" + skip +
             refused("schedule_policy chip2-node16-sp")}},
-          {"told to skip",
+          {"asked to skip",
            AscendJob(sp, "", "Master",
                      {.chips = "", .annotations = "huawei.com/skip-ascend-plugin: enabled"}, npus,
                      2),

@@ -41,7 +41,7 @@ TEST(MixedArchitectures, Table) {
           {"a leader on CPUs may be elsewhere",
            job("host-arch: huawei-x86", "host-arch: huawei-arm", ""),
            {}},
-          {"an unknown value is host-arch's to tell",
+          {"an unknown value is reported by host-arch",
            job("host-arch: arm", "host-arch: huawei-x86"),
            {}},
       });

@@ -11,7 +11,7 @@ namespace {
 using json::Json;
 using schemas::Kind;
 
-// How often the rule speaks of a new object.
+// How often the rule reports a new object.
 size_t CountFindings(std::string_view rule, const Json& tree) {
   const json::Document object(tree);
   schemas::AdmissionRequest request;

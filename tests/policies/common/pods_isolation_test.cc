@@ -59,7 +59,7 @@ TEST(PrivilegedNpuPod, Table) {
            OfContainer("securityContext: {capabilities: {add: [IPC_LOCK, SYS_PTRACE]}}"),
            {}},
           {"no chips", OfContainer(privileged, "", "{limits: {cpu: 8}}"), {}},
-          {"a pod whose owner was told",
+          {"a pod whose owner was reported",
            "{apiVersion: v1, kind: Pod, metadata: {name: p, ownerReferences: [{apiVersion: "
            "apps/v1, "
            "kind: ReplicaSet, name: r, uid: u, controller: true}]}, spec: {containers: [{name: a, "

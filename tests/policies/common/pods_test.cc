@@ -69,7 +69,7 @@ TEST(OneNpuContainer, Table) {
            {},
            "",
            {ServingRuntime({})}},
-          {"under a misspelled scheduler all faults are told at once",
+          {"under a misspelled scheduler all faults are reported at once",
            "{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {schedulerName: Volcano, "
            "containers: [" +
                two + "]}}",

@@ -113,7 +113,7 @@ TEST(FaultLabelsNeedFaultScheduling, Table) {
           {"fault-scheduling alone is enough for hardware faults",
            DeploymentWith("labels: {fault-scheduling: force}"),
            {}},
-          {"an unquoted one is wrong-type's to tell",
+          {"an unquoted one is reported by wrong-type",
            DeploymentWith("labels: {fault-scheduling: on, pod-rescheduling: 'on'}"),
            {}},
           {"off is a decision",

@@ -29,7 +29,7 @@ done_since() {
 
 # --- processes: a part is a long-running program with a command file, a pid file and a log ---
 
-# start_time PID: what tells a process from a later one with the same pid.
+# start_time PID: what distinguishes a process from a later one with the same pid.
 start_time() {
   sed 's/.*) //' "/proc/$1/stat" 2>/dev/null | cut -d' ' -f20
 }

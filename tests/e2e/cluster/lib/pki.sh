@@ -1,4 +1,4 @@
-# Certificates and kubeconfigs of the cluster, made anew for each run. Sourced.
+# Certificates and kubeconfigs of the cluster, made for each run. Sourced.
 # shellcheck shell=bash
 
 new_key() {
