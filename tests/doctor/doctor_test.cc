@@ -245,6 +245,21 @@ struct Permissions : DoctorFixture {
   }
 };
 
+// Of all owners of pods that may disable rescheduling, by group: "get daemonsets, get jobs, ...".
+std::string GetOwners() {
+  std::set<std::pair<std::string_view, std::string_view>> owners;
+  for (const schemas::KindInfo& info : schemas::kKinds) {
+    if (info.may_disable_rescheduling && info.kind != schemas::Kind::kPod) {
+      owners.emplace(info.group, info.plural);
+    }
+  }
+  std::string all;
+  for (const auto& [group, plural] : owners) {
+    all += (all.empty() ? "get " : ", get ") + std::string(plural);
+  }
+  return all;
+}
+
 TEST_F(Permissions, AreThoseOfWhatTheConfigurationSwitchesOn) {
   AnswerReviews(false);
   const std::string may_not =
@@ -276,9 +291,7 @@ TEST_F(Permissions, AreThoseOfWhatTheConfigurationSwitchesOn) {
           may_not, follow, open,
           account("get pods, delete pods, get namespaces: granted instances without room take the "
                   "room of those that are needed"),
-          account("get replicationcontrollers, get daemonsets, get deployments, get replicasets, "
-                  "get statefulsets, get jobs, get leaderworkersets, get ascendjobs, get podsets, "
-                  "get rolesets, get stormservices: it does not see that such owners opt out"),
+          account(GetOwners() + ": it does not see that such owners opt out"),
           account("create pods/eviction: no instance is given up for one that is needed"), queued,
           place,
           account("list deployments, watch deployments, list replicasets, watch replicasets, "
@@ -302,12 +315,9 @@ TEST_F(Permissions, OfReschedulingAreThoseOfItsMode) {
   const std::string unsure =
       ": it cannot make sure that a fault is still there and that nobody disabled rescheduling, "
       "and restarts nothing";
-  const std::string owners =
-      "get replicationcontrollers, get daemonsets, get deployments, get replicasets, get "
-      "statefulsets, get jobs, get leaderworkersets, get ascendjobs, get podsets, get rolesets, "
-      "get "
-      "stormservices: it cannot know whether such "
-      "owners disable rescheduling, and does not restart their pods";
+  const std::string owners = GetOwners() +
+                             ": it cannot know whether such owners disable rescheduling, and does "
+                             "not restart their pods";
   const std::string keep =
       "create configmaps, get configmaps mindgate-rescheduling, patch configmaps "
       "mindgate-rescheduling: it cannot keep what the next leader must know, and restarts nothing";

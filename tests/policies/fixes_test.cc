@@ -1021,7 +1021,8 @@ TEST(Fixes, ForProgramsAreThoseForPeopleAndEndTheFinding) {
   }
 }
 
-// The rules that have no case, and why. May only shrink: a new rule comes with one.
+// The rules whose fix no test tries, and why: scripts/check-tests. May only shrink: a new rule
+// comes with a case, here or in its own test.
 struct WithoutCase {
   std::string_view why;
   std::vector<std::string_view> rules;
@@ -1041,16 +1042,16 @@ std::vector<WithoutCase> RulesWithoutCase() {
   };
 }
 
-TEST(Fixes, EveryRuleHasACaseOrIsListed) {
-  std::set<std::string> missing;
-  for (const policies::Rule* rule : policies::Catalogue()) missing.insert(std::string(rule->id));
-  for (const FixCase& c : AllFixCases()) missing.erase(c.rule);
-  std::set<std::string> listed;
+TEST(Fixes, WhatIsListedHasNoCase) {
+  std::set<std::string, std::less<>> tried;
+  for (const FixCase& c : AllFixCases()) tried.insert(c.rule);
   for (const WithoutCase& each : RulesWithoutCase()) {
     EXPECT_FALSE(each.why.empty());
-    listed.insert(each.rules.begin(), each.rules.end());
+    for (const std::string_view rule : each.rules) {
+      EXPECT_NE(policies::FindRule(rule), nullptr) << rule;
+      EXPECT_FALSE(tried.contains(rule)) << rule;
+    }
   }
-  EXPECT_EQ(missing, listed);
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <map>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -146,17 +146,17 @@ inline void ExpectMutationsBy(std::string_view mutator, std::vector<MutationCase
 }
 
 // Two cases for every kind there is: its one template requests NPUs and gets `want` of its kind
-// (nothing when the kind is not listed), and the same without NPUs is left alone.
+// (nothing when it has no row of `Injected`), and the same without NPUs is left alone.
 inline std::vector<MutationCase> EveryKind(
-    const std::map<schemas::Kind, std::vector<std::string>>& want) {
+    const std::function<std::vector<std::string>(const Injected&)>& want) {
   std::vector<MutationCase> cases;
   for (int i = 0; i < schemas::kKindCount; ++i) {
     const auto kind = static_cast<schemas::Kind>(i);
     const auto& info = schemas::InfoOf(kind);
     const std::string name = std::string(info.name) + " of " + std::string(info.group);
-    const auto found = want.find(kind);
+    const auto row = InjectedInto(kind);
     cases.push_back({name + " with NPUs", Workload(kind, {NpuContainer()}).dump(),
-                     found == want.end() ? std::vector<std::string>() : found->second});
+                     row ? want(*row) : std::vector<std::string>()});
     cases.push_back({name + " without NPUs", Workload(kind, {CpuContainer()}).dump(), {}});
   }
   return cases;

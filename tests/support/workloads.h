@@ -1,6 +1,7 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -154,6 +155,109 @@ inline json::Json Workload(schemas::Kind kind, const TemplateParts& parts) {
       break;
   }
   return object;
+}
+
+// What mindgate writes into such an object whose container requests NPUs, and where. Of a kind that
+// has no row here it writes nothing at all.
+struct Injected {
+  schemas::Kind kind;
+  std::string_view pod_template{};  // "/spec/template"; what is not said below is in it
+  std::string_view own_labels{};    // with those of faults
+  std::string_view own_pod_spec{};  // with the scheduler's name
+  std::string_view own_container{};
+  bool requests = true;            // false: the API server completes them
+  bool pods_alone = false;         // its pods are rescheduled one by one
+  bool counts_pods = false;        // in schedule_minAvailable
+  std::string_view retry_times{};  // empty: none
+
+  std::string labels() const { return Place(own_labels, "/metadata/labels"); }
+  std::string annotations() const {
+    const std::string beside = labels();
+    return beside.substr(0, beside.rfind('/')) + "/annotations";
+  }
+  std::string pod_spec() const { return Place(own_pod_spec, "/spec"); }
+  std::string container() const { return Place(own_container, "/spec/containers/0"); }
+
+ private:
+  std::string Place(std::string_view own, std::string_view in_template) const {
+    if (!own.empty() || pod_template.empty()) return std::string(own);
+    return std::string(pod_template) + std::string(in_template);
+  }
+};
+
+inline std::vector<Injected> AllInjected() {
+  using schemas::Kind;
+  return {
+      {.kind = Kind::kAscendJob,
+       .pod_template = "/spec/replicaSpecs/Worker/template",
+       .own_labels = "/metadata/labels",
+       .own_pod_spec = "/spec"},
+      {.kind = Kind::kVolcanoJob,
+       .pod_template = "/spec/tasks/0/template",
+       .own_labels = "/metadata/labels",
+       .own_pod_spec = "/spec"},
+      {.kind = Kind::kVolcanoCronJob,
+       .pod_template = "/spec/jobTemplate/spec/tasks/0/template",
+       .own_labels = "/spec/jobTemplate/metadata/labels",
+       .own_pod_spec = "/spec/jobTemplate/spec"},
+      {.kind = Kind::kJob, .pod_template = "/spec/template", .pods_alone = true},
+      {.kind = Kind::kCronJob,
+       .pod_template = "/spec/jobTemplate/spec/template",
+       .pods_alone = true},
+      {.kind = Kind::kDeployment, .pod_template = "/spec/template", .pods_alone = true},
+      {.kind = Kind::kReplicaSet, .pod_template = "/spec/template", .pods_alone = true},
+      {.kind = Kind::kStatefulSet, .pod_template = "/spec/template", .pods_alone = true},
+      {.kind = Kind::kDaemonSet, .pod_template = "/spec/template", .pods_alone = true},
+      {.kind = Kind::kReplicationController, .pod_template = "/spec/template", .pods_alone = true},
+      {.kind = Kind::kLeaderWorkerSet,
+       .pod_template = "/spec/leaderWorkerTemplate/workerTemplate",
+       .pods_alone = true},
+      {.kind = Kind::kServingRuntime,
+       .own_labels = "/spec/engineConfig/labels",
+       .own_pod_spec = "/spec/engineConfig",
+       .own_container = "/spec/engineConfig/runner",
+       .pods_alone = true},
+      {.kind = Kind::kClusterServingRuntime,
+       .own_labels = "/spec/engineConfig/labels",
+       .own_pod_spec = "/spec/engineConfig",
+       .own_container = "/spec/engineConfig/runner",
+       .pods_alone = true},
+      {.kind = Kind::kInferenceService,
+       .own_labels = "/spec/engine/labels",
+       .own_pod_spec = "/spec/engine",
+       .own_container = "/spec/engine/runner",
+       .pods_alone = true,
+       .counts_pods = true},
+      {.kind = Kind::kStormService,
+       .pod_template = "/spec/template/spec/roles/0/template",
+       .pods_alone = true,
+       .counts_pods = true,
+       .retry_times = "10"},
+      {.kind = Kind::kRoleSet,
+       .pod_template = "/spec/roles/0/template",
+       .pods_alone = true,
+       .counts_pods = true,
+       .retry_times = "10"},
+      {.kind = Kind::kPodSet,
+       .pod_template = "/spec/template",
+       .counts_pods = true,
+       .retry_times = "10"},
+      {.kind = Kind::kInferServiceSet, .pod_template = "/spec/template/roles/0/spec/template"},
+      {.kind = Kind::kInferService, .pod_template = "/spec/roles/0/spec/template"},
+      {.kind = Kind::kInstanceSet, .pod_template = "/spec/spec/template"},
+      {.kind = Kind::kPod,
+       .own_pod_spec = "/spec",
+       .own_container = "/spec/containers/0",
+       .requests = false},
+  };
+}
+
+// Of a kind; nothing: it writes nothing.
+inline std::optional<Injected> InjectedInto(schemas::Kind kind) {
+  for (const Injected& row : AllInjected()) {
+    if (row.kind == kind) return row;
+  }
+  return std::nullopt;
 }
 
 }  // namespace mindgate::testing

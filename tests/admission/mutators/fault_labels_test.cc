@@ -8,72 +8,35 @@ using schemas::Config;
 using schemas::Framework;
 using schemas::Kind;
 
+// The line of a label; none where there is no place for it, or no value.
+std::vector<std::string> SetAt(const std::string& labels, const std::string& key,
+                               std::string_view value) {
+  if (labels.empty() || value.empty()) return {};
+  return {labels + "/" + key + " = \"" + std::string(value) + "\""};
+}
+
 std::string Set(const std::string& labels, const std::string& key, const std::string& value) {
   return labels + "/" + key + " = \"" + value + "\"";
 }
 
-// Where the label goes in the one template of a kind.
-const std::vector<std::pair<Kind, std::string>>& LabelMaps() {
-  static const std::vector<std::pair<Kind, std::string>> maps = {
-      {Kind::kAscendJob, "/metadata/labels"},
-      {Kind::kVolcanoJob, "/metadata/labels"},
-      {Kind::kVolcanoCronJob, "/spec/jobTemplate/metadata/labels"},
-      {Kind::kJob, "/spec/template/metadata/labels"},
-      {Kind::kCronJob, "/spec/jobTemplate/spec/template/metadata/labels"},
-      {Kind::kDeployment, "/spec/template/metadata/labels"},
-      {Kind::kReplicaSet, "/spec/template/metadata/labels"},
-      {Kind::kStatefulSet, "/spec/template/metadata/labels"},
-      {Kind::kDaemonSet, "/spec/template/metadata/labels"},
-      {Kind::kReplicationController, "/spec/template/metadata/labels"},
-      {Kind::kLeaderWorkerSet, "/spec/leaderWorkerTemplate/workerTemplate/metadata/labels"},
-      {Kind::kServingRuntime, "/spec/engineConfig/labels"},
-      {Kind::kClusterServingRuntime, "/spec/engineConfig/labels"},
-      {Kind::kInferenceService, "/spec/engine/labels"},
-      {Kind::kStormService, "/spec/template/spec/roles/0/template/metadata/labels"},
-      {Kind::kRoleSet, "/spec/roles/0/template/metadata/labels"},
-      {Kind::kPodSet, "/spec/template/metadata/labels"},
-      {Kind::kInferServiceSet, "/spec/template/roles/0/spec/template/metadata/labels"},
-      {Kind::kInferService, "/spec/roles/0/spec/template/metadata/labels"},
-      {Kind::kInstanceSet, "/spec/spec/template/metadata/labels"},
-  };
-  return maps;
-}
-
 TEST(FaultScheduling, EveryKind) {
-  std::map<Kind, std::vector<std::string>> want;
-  for (const auto& [kind, labels] : LabelMaps()) {
-    const bool by_instance = schemas::kInferOperatorKinds.Has(kind);
-    want[kind] = {Set(labels, "fault-scheduling", by_instance ? "external-force" : "force")};
-  }
-  ExpectMutationsBy("fault-scheduling", EveryKind(want));
+  ExpectMutationsBy("fault-scheduling", EveryKind([](const Injected& row) {
+                      const bool by_instance = schemas::kInferOperatorKinds.Has(row.kind);
+                      return SetAt(row.labels(), "fault-scheduling",
+                                   by_instance ? "external-force" : "force");
+                    }));
 }
 
-// Wherever pods of a PodGroup live independently; never on AscendJobs, vcjobs, PodSets and what
-// infer-operator runs.
 TEST(PodRescheduling, EveryKind) {
-  std::map<Kind, std::vector<std::string>> want;
-  for (Kind kind : {Kind::kDeployment, Kind::kReplicaSet, Kind::kStatefulSet, Kind::kDaemonSet,
-                    Kind::kReplicationController, Kind::kJob, Kind::kCronJob,
-                    Kind::kLeaderWorkerSet, Kind::kServingRuntime, Kind::kClusterServingRuntime,
-                    Kind::kInferenceService, Kind::kStormService, Kind::kRoleSet}) {
-    for (const auto& [with, labels] : LabelMaps()) {
-      if (with == kind) want[kind] = {Set(labels, "pod-rescheduling", "on")};
-    }
-  }
-  ExpectMutationsBy("pod-rescheduling", EveryKind(want));
+  ExpectMutationsBy("pod-rescheduling", EveryKind([](const Injected& row) {
+                      return SetAt(row.labels(), "pod-rescheduling", row.pods_alone ? "on" : "");
+                    }));
 }
 
 TEST(FaultRetryTimes, EveryKind) {
-  ExpectMutationsBy(
-      "fault-retry-times",
-      EveryKind({
-          {Kind::kStormService,
-           {Set("/spec/template/spec/roles/0/template/metadata/labels", "fault-retry-times",
-                "10")}},
-          {Kind::kRoleSet,
-           {Set("/spec/roles/0/template/metadata/labels", "fault-retry-times", "10")}},
-          {Kind::kPodSet, {Set("/spec/template/metadata/labels", "fault-retry-times", "10")}},
-      }));
+  ExpectMutationsBy("fault-retry-times", EveryKind([](const Injected& row) {
+                      return SetAt(row.labels(), "fault-retry-times", row.retry_times);
+                    }));
 }
 
 // A container that restarted in place marks its pod as failed forever, and in a Deployment all do.
@@ -109,7 +72,10 @@ TEST(FaultRetryTimes, OmeOnlyInSeveralNodes) {
 }
 
 TEST(FaultLabels, ProfilesDecide) {
-  for (const auto& [kind, labels] : LabelMaps()) {
+  for (const Injected& row : AllInjected()) {
+    const Kind kind = row.kind;
+    const std::string labels = row.labels();
+    if (labels.empty()) continue;
     // Containers of an OME Deployment restart in place, and those of a vcjob unless a policy says
     // otherwise.
     const bool restarts = schemas::kOmeKinds.Has(kind) || schemas::kVolcanoJobs.Has(kind);

@@ -15,11 +15,8 @@ std::string K(const std::string& annotations, const std::string& value) {
 }
 
 TEST(MinAvailable, EveryKind) {
-  ExpectMinAvailable(EveryKind({
-      {Kind::kInferenceService, {K("/spec/engine/annotations", "2")}},
-      {Kind::kStormService, {K("/spec/template/spec/roles/0/template/metadata/annotations", "2")}},
-      {Kind::kRoleSet, {K("/spec/roles/0/template/metadata/annotations", "2")}},
-      {Kind::kPodSet, {K("/spec/template/metadata/annotations", "2")}},
+  ExpectMinAvailable(EveryKind([](const Injected& row) {
+    return row.counts_pods ? std::vector{K(row.annotations(), "2")} : std::vector<std::string>();
   }));
 }
 

@@ -16,31 +16,8 @@ schemas::Config NamedScheduler(const std::string& name) {
 }
 
 TEST(SchedulerName, EveryKind) {
-  ExpectSchedulerName(EveryKind({
-      {Kind::kAscendJob, {R"(/spec/schedulerName = "volcano")"}},
-      {Kind::kVolcanoJob, {R"(/spec/schedulerName = "volcano")"}},
-      {Kind::kVolcanoCronJob, {R"(/spec/jobTemplate/spec/schedulerName = "volcano")"}},
-      {Kind::kJob, {R"(/spec/template/spec/schedulerName = "volcano")"}},
-      {Kind::kCronJob, {R"(/spec/jobTemplate/spec/template/spec/schedulerName = "volcano")"}},
-      {Kind::kDeployment, {R"(/spec/template/spec/schedulerName = "volcano")"}},
-      {Kind::kReplicaSet, {R"(/spec/template/spec/schedulerName = "volcano")"}},
-      {Kind::kStatefulSet, {R"(/spec/template/spec/schedulerName = "volcano")"}},
-      {Kind::kDaemonSet, {R"(/spec/template/spec/schedulerName = "volcano")"}},
-      {Kind::kReplicationController, {R"(/spec/template/spec/schedulerName = "volcano")"}},
-      {Kind::kLeaderWorkerSet,
-       {R"(/spec/leaderWorkerTemplate/workerTemplate/spec/schedulerName = "volcano")"}},
-      {Kind::kServingRuntime, {R"(/spec/engineConfig/schedulerName = "volcano")"}},
-      {Kind::kClusterServingRuntime, {R"(/spec/engineConfig/schedulerName = "volcano")"}},
-      {Kind::kInferenceService, {R"(/spec/engine/schedulerName = "volcano")"}},
-      {Kind::kStormService,
-       {R"(/spec/template/spec/roles/0/template/spec/schedulerName = "volcano")"}},
-      {Kind::kRoleSet, {R"(/spec/roles/0/template/spec/schedulerName = "volcano")"}},
-      {Kind::kPodSet, {R"(/spec/template/spec/schedulerName = "volcano")"}},
-      {Kind::kInferServiceSet,
-       {R"(/spec/template/roles/0/spec/template/spec/schedulerName = "volcano")"}},
-      {Kind::kInferService, {R"(/spec/roles/0/spec/template/spec/schedulerName = "volcano")"}},
-      {Kind::kInstanceSet, {R"(/spec/spec/template/spec/schedulerName = "volcano")"}},
-      {Kind::kPod, {R"(/spec/schedulerName = "volcano")"}},
+  ExpectSchedulerName(EveryKind([](const Injected& row) {
+    return std::vector{row.pod_spec() + "/schedulerName = \"volcano\""};
   }));
 }
 

@@ -28,36 +28,13 @@ std::string Added(const std::string& container, const std::string& entry = R"(As
 }
 
 TEST(NpuRequests, EveryKind) {
-  const std::map<Kind, std::string> containers = {
-      {Kind::kAscendJob, "/spec/replicaSpecs/Worker/template/spec/containers/0"},
-      {Kind::kVolcanoJob, "/spec/tasks/0/template/spec/containers/0"},
-      {Kind::kVolcanoCronJob, "/spec/jobTemplate/spec/tasks/0/template/spec/containers/0"},
-      {Kind::kJob, "/spec/template/spec/containers/0"},
-      {Kind::kCronJob, "/spec/jobTemplate/spec/template/spec/containers/0"},
-      {Kind::kDeployment, "/spec/template/spec/containers/0"},
-      {Kind::kReplicaSet, "/spec/template/spec/containers/0"},
-      {Kind::kStatefulSet, "/spec/template/spec/containers/0"},
-      {Kind::kDaemonSet, "/spec/template/spec/containers/0"},
-      {Kind::kReplicationController, "/spec/template/spec/containers/0"},
-      {Kind::kLeaderWorkerSet, "/spec/leaderWorkerTemplate/workerTemplate/spec/containers/0"},
-      {Kind::kServingRuntime, "/spec/engineConfig/runner"},
-      {Kind::kClusterServingRuntime, "/spec/engineConfig/runner"},
-      {Kind::kInferenceService, "/spec/engine/runner"},
-      {Kind::kStormService, "/spec/template/spec/roles/0/template/spec/containers/0"},
-      {Kind::kRoleSet, "/spec/roles/0/template/spec/containers/0"},
-      {Kind::kPodSet, "/spec/template/spec/containers/0"},
-      {Kind::kInferServiceSet, "/spec/template/roles/0/spec/template/spec/containers/0"},
-      {Kind::kInferService, "/spec/roles/0/spec/template/spec/containers/0"},
-      {Kind::kInstanceSet, "/spec/spec/template/spec/containers/0"},
-  };
   std::vector<MutationCase> cases;
   for (Kind kind : KindsWithTemplates()) {
-    const auto container = containers.find(kind);
+    const auto row = InjectedInto(kind);
     const std::string name(schemas::KindName(kind));
-    cases.push_back({name + " with limits alone", Of(kind, Limited({{"huawei.com/Ascend910", 8}})),
-                     container == containers.end()
-                         ? std::vector<std::string>()  // a Pod: the API server does it
-                         : std::vector{Added(container->second)}});
+    cases.push_back(
+        {name + " with limits alone", Of(kind, Limited({{"huawei.com/Ascend910", 8}})),
+         row && row->requests ? std::vector{Added(row->container())} : std::vector<std::string>()});
     cases.push_back({name + " with both", Of(kind, NpuContainer()), {}});
     cases.push_back({name + " without NPUs", Of(kind, CpuContainer()), {}});
   }

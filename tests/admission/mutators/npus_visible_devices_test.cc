@@ -18,31 +18,8 @@ std::string Env(const std::string& container,
 }
 
 TEST(VisibleDevices, EveryKind) {
-  const std::string first = "/spec/template/spec/containers/0";
-  ExpectVisibleDevices(EveryKind({
-      {Kind::kAscendJob, {Env("/spec/replicaSpecs/Worker/template/spec/containers/0")}},
-      {Kind::kVolcanoJob, {Env("/spec/tasks/0/template/spec/containers/0")}},
-      {Kind::kVolcanoCronJob, {Env("/spec/jobTemplate/spec/tasks/0/template/spec/containers/0")}},
-      {Kind::kJob, {Env(first)}},
-      {Kind::kCronJob, {Env("/spec/jobTemplate/spec/template/spec/containers/0")}},
-      {Kind::kDeployment, {Env(first)}},
-      {Kind::kReplicaSet, {Env(first)}},
-      {Kind::kStatefulSet, {Env(first)}},
-      {Kind::kDaemonSet, {Env(first)}},
-      {Kind::kReplicationController, {Env(first)}},
-      {Kind::kLeaderWorkerSet,
-       {Env("/spec/leaderWorkerTemplate/workerTemplate/spec/containers/0")}},
-      {Kind::kServingRuntime, {Env("/spec/engineConfig/runner")}},
-      {Kind::kClusterServingRuntime, {Env("/spec/engineConfig/runner")}},
-      {Kind::kInferenceService, {Env("/spec/engine/runner")}},
-      {Kind::kStormService, {Env("/spec/template/spec/roles/0/template/spec/containers/0")}},
-      {Kind::kRoleSet, {Env("/spec/roles/0/template/spec/containers/0")}},
-      {Kind::kPodSet, {Env(first)}},
-      {Kind::kInferServiceSet, {Env("/spec/template/roles/0/spec/template/spec/containers/0")}},
-      {Kind::kInferService, {Env("/spec/roles/0/spec/template/spec/containers/0")}},
-      {Kind::kInstanceSet, {Env("/spec/spec/template/spec/containers/0")}},
-      {Kind::kPod, {Env("/spec/containers/0")}},
-  }));
+  ExpectVisibleDevices(
+      EveryKind([](const Injected& row) { return std::vector{Env(row.container())}; }));
 }
 
 std::string DeploymentWith(const std::string& pod_spec, const std::string& metadata = "{}") {
