@@ -95,13 +95,13 @@ enum class Stage {
 };
 inline constexpr size_t kStageCount = 7;
 
-// Which connection is closed to make room: one that lingers, else one that has been bare for longer
-// than kBareGrace, else one that has been in its handshake, awaited or half read for longer than
-// kGrace, else an idle one, and only then a younger one before its first request. Of these it is
-// one of the address that has the most connections, and there the one that has stood so the
-// longest. A client sends at once when it has connected, so whoever is bare or stalls for long
-// wants no answer, and an honest newcomer is served before its turn comes. There is no cap for an
-// address: all API servers may come from one. For one thread.
+// Which connection is closed to make room: one that lingers, else one that has been silent for
+// longer than kSilentGrace, else one that has been in its handshake, without a request after it, or
+// half read for longer than kGrace, else an idle one, and only then a younger one before its first
+// request. Of these it is one of the address that has the most connections, and there the one that
+// has stood so the longest. A client sends at once when it has connected, so whoever is silent or
+// stalls for long wants no answer, and an honest newcomer is served before its turn comes. There is
+// no cap for an address: all API servers may come from one. For one thread.
 class EvictionOrder {
  public:
   // Handshake and first request of an honest client take milliseconds.
@@ -109,7 +109,7 @@ class EvictionOrder {
   // A ClientHello follows the packet that completes the connection.
   static constexpr std::chrono::milliseconds kSilentGrace{100};
 
-  void Add(uint64_t id, const PeerAddress& address, Clock::Instant now);  // kBare
+  void Add(uint64_t id, const PeerAddress& address, Clock::Instant now);  // kSilent
   // `now` never goes back. False when it stood so already.
   bool Set(uint64_t id, Stage stage, Clock::Instant now);
   void Remove(uint64_t id);
