@@ -23,6 +23,20 @@ std::vector<std::string> PodsWithClaim(const Facts& facts, const std::string& cl
   return pods;
 }
 
+// Whether its volumes may still be to mount. The kubelet pulls no image and starts no container
+// before they are; a failure that it reported stays after the next try has mounted them.
+bool WaitsForVolumes(const PodFacts& pod) {
+  return !pod.node.empty() && pod.phase == "Pending" && !pod.gone_by &&
+         std::all_of(pod.containers.begin(), pod.containers.end(),
+                     [](const ContainerFacts& container) {
+                       const bool is_new = container.state.empty() || container.reason.empty() ||
+                                           container.reason == "ContainerCreating" ||
+                                           container.reason == "PodInitializing";
+                       return is_new && container.state != "running" &&
+                              container.state != "terminated" && container.restarts == 0;
+                     });
+}
+
 bool IsOverdue(const Facts& facts, const PodFacts& pod) {
   constexpr std::chrono::seconds kPatience(30);
   return pod.gone_by && facts.now - *pod.gone_by >= kPatience;
@@ -67,7 +81,7 @@ Findings ClaimUnbound(const Facts& facts) {
 
 Findings VolumeNotMounted(const Facts& facts) {
   for (const PodFacts& pod : facts.pods) {
-    if (pod.node.empty() || pod.phase != "Pending" || pod.gone_by) continue;
+    if (!WaitsForVolumes(pod)) continue;
     const EventFacts* event =
         NewestEvent(facts, {"FailedMount", "FailedAttachVolume"}, "", "Pod/" + pod.name);
     if (event == nullptr || event->note.find(schemas::kRankTablePrefix) != event->note.npos) {
@@ -266,9 +280,7 @@ Findings RankTableMissing(const Facts& facts) {
   const auto troubles = TroublesOf(facts, [](const PodFacts&, const ContainerFacts& container) {
     return container.state == "waiting" && NamesRankTable(container.message);
   });
-  const bool waits = std::any_of(facts.pods.begin(), facts.pods.end(), [](const PodFacts& pod) {
-    return !pod.node.empty() && pod.phase == "Pending" && !pod.gone_by;
-  });
+  const bool waits = std::any_of(facts.pods.begin(), facts.pods.end(), WaitsForVolumes);
   if (troubles.empty() && (event == nullptr || !waits)) return {};
   const std::string text = troubles.empty() ? event->note : troubles.front().container->message;
   const std::string about = troubles.empty() ? event->about : PodsText(troubles.front().pods);
@@ -320,7 +332,10 @@ Findings ContainerCreating(const Facts& facts) {
                     {"FailedCreatePodSandBox", "FailedMount", "FailedAttachVolume",
                      "UnexpectedAdmissionError", "NetworkNotReady", "Failed"},
                     "", "Pod/" + trouble.pod->name);
-    if (event != nullptr && event->reason == "FailedMount") continue;  // VolumeNotMounted
+    if (event != nullptr && event->reason == "FailedMount") {
+      if (WaitsForVolumes(*trouble.pod)) continue;  // VolumeNotMounted
+      event = nullptr;
+    }
     std::vector<std::string> evidence;
     if (event != nullptr) evidence.push_back(Cut(EventText(*event), kMaxMessage));
     found.push_back({.what = ContainerText(trouble) + " waits: " +

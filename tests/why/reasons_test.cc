@@ -945,6 +945,34 @@ TEST(Reasons, ComeInTheOrderOfLikelihood) {
   EXPECT_EQ(WhyIsIt(facts).state, State::kPending);
 }
 
+// The kubelet tries again, and what it reported before stays.
+TEST(Reasons, AVolumeThatWasMountedLateIsNone) {
+  struct MountCase {
+    ContainerFacts container;
+    const char* phase;
+    std::vector<std::string> want;
+  };
+  const std::vector<MountCase> cases = {
+      {{.name = "main", .state = "waiting", .reason = "ContainerCreating"},
+       "Pending",
+       {"volume-not-mounted"}},
+      {{.name = "main"}, "Pending", {"volume-not-mounted"}},
+      {{.name = "download", .init = true, .state = "running"}, "Pending", {"init-container"}},
+      {{.name = "main", .state = "waiting", .reason = "ErrImagePull"}, "Pending", {"image-pull"}},
+      {{.name = "main", .state = "running"}, "Running", {"not-ready"}},
+  };
+  for (const MountCase& c : cases) {
+    SCOPED_TRACE(c.container.name + " " + c.container.state + " " + c.container.reason);
+    Facts facts = WithContainer(c.container);
+    facts.pods[0].phase = c.phase;
+    facts.events = {Event("Pod/chat-0", "FailedMount", "configmap \"x\" not found")};
+    EXPECT_EQ(IdsOf(facts), c.want);
+    facts.events[0].note = "configmap \"rings-config-train\" not found";
+    const bool waits = c.want.front() == "volume-not-mounted";
+    EXPECT_EQ(IdsOf(facts), waits ? std::vector<std::string>{"rank-table-missing"} : c.want);
+  }
+}
+
 TEST(Reasons, ReportThatNothingIsWrong) {
   EXPECT_EQ(Text(WhyIsIt(RunningChat()).reasons.at(0)),
             "nothing-wrong running\nwhat: Deployment/chat runs: 2 pods of it are ready, and "
