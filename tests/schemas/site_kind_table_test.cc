@@ -1,12 +1,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "base/text.h"
 #include "schemas/config.h"
 #include "schemas/config_table.h"
+#include "schemas/kinds.h"
 #include "schemas/site_kinds.h"
 
 namespace mindgate::schemas {
@@ -117,6 +120,16 @@ TEST(SiteKindTable, NamesStandForShippedRows) {
   EXPECT_EQ(KindsOf("kinds: []"), SiteKinds());
 }
 
+// "mindie", ... or "pod".
+std::string FrameworkNames() {
+  std::string names;
+  for (size_t i = 0; i < std::size(kFrameworks); ++i) {
+    const bool last = i + 1 == std::size(kFrameworks);
+    names += (i == 0 ? "" : last ? " or " : ", ") + Quote(kFrameworks[i].name);
+  }
+  return names;
+}
+
 TEST(SiteKindTable, ReportsEveryFaultWithItsPlace) {
   EXPECT_THAT(
       FaultsOfKinds(R"(kinds:
@@ -147,9 +160,8 @@ TEST(SiteKindTable, ReportsEveryFaultWithItsPlace) {
           "such as RayCluster)",
           "5:13 kinds[0].plural: \"Servers\" is not the name of a resource (write it as kubectl "
           "api-resources does, such as rayclusters)",
-          "6:16 kinds[0].framework: \"deployments\" is not allowed here: must be \"mindie\", "
-          "\"ascendjob\", \"ome\", \"aibrix\", \"leaderworkerset\", \"volcano\", \"deployment\", "
-          "\"statefulset\", \"job\", \"infer-operator\" or \"pod\" (did you mean \"deployment\"?)",
+          "6:16 kinds[0].framework: \"deployments\" is not allowed here: must be " +
+              FrameworkNames() + " (did you mean \"deployment\"?)",
           "7:13 kinds[0].makes[0]: \"Pods.\" is not the name of a kind with its group (write Pod, "
           "or a kind and its group, such as Job.batch)",
           "8:15 kinds[0].podGroup: \"all\" is not allowed here: must be \"object\", \"template\", "
