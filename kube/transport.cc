@@ -220,10 +220,6 @@ class CurlTransport final : public Transport {
     curl_easy_reset(lane->easy.get());
     ReturnLane(std::move(lane));
     if (outcome.stopped) return Failed(Reason::kStopped, doing + ": stopped");
-    if (outcome.late) {
-      return Failed(Reason::kTimeout,
-                    doing + ": no answer within " + std::to_string(call.timeout.count()) + " ms");
-    }
     if (outcome.code == CURLE_OK || exchange.ended_by_us) return std::move(exchange.answer);
     return tl::unexpected(FaultOfOutcome(doing, outcome, reason, call, exchange));
   }
@@ -231,7 +227,6 @@ class CurlTransport final : public Transport {
   struct Outcome {
     CURLcode code = CURLE_OK;
     bool stopped = false;
-    bool late = false;  // of a stream's head
     bool connected = false;
   };
 
@@ -250,9 +245,13 @@ class CurlTransport final : public Transport {
         break;
       }
       outcome.stopped = stop.stop_requested();
-      outcome.late = exchange.consume != nullptr && !exchange.head_done &&
-                     std::chrono::steady_clock::now() >= deadline;
-      if (outcome.stopped || outcome.late) break;
+      if (outcome.stopped) break;
+      // libcurl has no time limit for the head of a stream alone.
+      if (exchange.consume != nullptr && !exchange.head_done &&
+          std::chrono::steady_clock::now() >= deadline) {
+        outcome.code = CURLE_OPERATION_TIMEDOUT;
+        break;
+      }
       // Sockets and the wake-up end the wait; a second bounds what the head of a stream is late.
       curl_multi_poll(multi, nullptr, 0, 1000, nullptr);
     }
