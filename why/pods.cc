@@ -29,11 +29,11 @@ bool WaitsForVolumes(const PodFacts& pod) {
   return !pod.node.empty() && pod.phase == "Pending" && !pod.gone_by &&
          std::all_of(pod.containers.begin(), pod.containers.end(),
                      [](const ContainerFacts& container) {
-                       const bool is_new = container.state.empty() || container.reason.empty() ||
-                                           container.reason == "ContainerCreating" ||
-                                           container.reason == "PodInitializing";
-                       return is_new && container.state != "running" &&
-                              container.state != "terminated" && container.restarts == 0;
+                       const bool waits =
+                           container.state == "waiting" &&
+                           (container.reason.empty() || container.reason == "ContainerCreating" ||
+                            container.reason == "PodInitializing");
+                       return (container.state.empty() || waits) && container.restarts == 0;
                      });
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 
 #include "base/text.h"
 
@@ -13,7 +14,6 @@ using Kind = DecisionKind;
 constexpr auto kNormal = kube::EventRecord::Type::kNormal;
 constexpr auto kWarning = kube::EventRecord::Type::kWarning;
 
-// In the order of the enumerators.
 constexpr DecisionWords kDecisionWords[] = {
     {Kind::kGranted, "scaling", "granted", "InstanceGranted", "Grant", kNormal},
     {Kind::kHeld, "scaling", "held", "InstanceHeld", "Hold", kNormal},
@@ -53,14 +53,10 @@ constexpr DecisionWords kDecisionWords[] = {
      kWarning},
 };
 
-consteval bool IsInOrder() {
-  size_t index = 0;
-  for (const DecisionWords& row : kDecisionWords) {
-    if (row.kind != static_cast<Kind>(index++)) return false;
-  }
-  return index == static_cast<size_t>(Kind::kIsolationWaits) + 1;
-}
-static_assert(IsInOrder());
+static_assert(std::size(kDecisionWords) == static_cast<size_t>(Kind::kIsolationWaits) + 1);
+static_assert(std::ranges::all_of(kDecisionWords, [](const DecisionWords& words) {
+  return &words - kDecisionWords == static_cast<int>(words.kind);
+}));
 
 // "jobID" of JSON is "job_id" in the log.
 std::string FieldName(std::string_view json_name) {
