@@ -1,9 +1,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/text.h"
@@ -120,14 +120,10 @@ TEST(SiteKindTable, NamesStandForShippedRows) {
   EXPECT_EQ(KindsOf("kinds: []"), SiteKinds());
 }
 
-// "mindie", ... or "pod".
 std::string FrameworkNames() {
-  std::string names;
-  for (size_t i = 0; i < std::size(kFrameworks); ++i) {
-    const bool last = i + 1 == std::size(kFrameworks);
-    names += (i == 0 ? "" : last ? " or " : ", ") + Quote(kFrameworks[i].name);
-  }
-  return names;
+  std::vector<std::string_view> names;
+  for (const FrameworkInfo& framework : kFrameworks) names.push_back(framework.name);
+  return OneOf(names);
 }
 
 TEST(SiteKindTable, ReportsEveryFaultWithItsPlace) {

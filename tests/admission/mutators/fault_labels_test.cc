@@ -8,15 +8,15 @@ using schemas::Config;
 using schemas::Framework;
 using schemas::Kind;
 
-// The line of a label; none where there is no place for it, or no value.
-std::vector<std::string> SetAt(const std::string& labels, const std::string& key,
-                               std::string_view value) {
-  if (labels.empty() || value.empty()) return {};
-  return {labels + "/" + key + " = \"" + std::string(value) + "\""};
-}
-
 std::string Set(const std::string& labels, const std::string& key, const std::string& value) {
   return labels + "/" + key + " = \"" + value + "\"";
+}
+
+// The line of a label; none where there is no place for it, or no value.
+std::vector<std::string> SetAt(const std::string& labels, const std::string& key,
+                               const std::string& value) {
+  if (labels.empty() || value.empty()) return {};
+  return {Set(labels, key, value)};
 }
 
 TEST(FaultScheduling, EveryKind) {
@@ -35,7 +35,7 @@ TEST(PodRescheduling, EveryKind) {
 
 TEST(FaultRetryTimes, EveryKind) {
   ExpectMutationsBy("fault-retry-times", EveryKind([](const Injected& row) {
-                      return SetAt(row.labels(), "fault-retry-times", row.retry_times);
+                      return SetAt(row.labels(), "fault-retry-times", std::string(row.retry_times));
                     }));
 }
 
