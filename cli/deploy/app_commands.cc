@@ -107,8 +107,7 @@ std::string HolderName() {
 }
 
 std::optional<int> TakeHold(deploy::Hold& hold, const std::string& app, const std::string& ns,
-                            std::chrono::seconds limit, bool& waited, Streams& io,
-                            const std::stop_token& stop) {
+                            std::chrono::seconds limit, Streams& io, const std::stop_token& stop) {
   using How = deploy::Hold::Taken::How;
   const auto by = [&](const deploy::Hold::Taken& other) {
     return "application " + app + " in namespace " + ns + " is being changed by " + other.who +
@@ -117,7 +116,6 @@ std::optional<int> TakeHold(deploy::Hold& hold, const std::string& app, const st
   const auto taken = hold.Take(
       limit,
       [&](const deploy::Hold::Taken& other) {
-        waited = true;
         io.err << "note: " << by(other) << "; waiting for it" << std::endl;
       },
       stop);
@@ -341,22 +339,17 @@ int RunDelete(const DeleteOptions& options, Streams& io) {
   if (connection == nullptr) return kExitUnusable;
   kube::Client& client = connection->client();
   const std::string& ns = connection->ns();
-  auto plan = deploy::PlanRemoval(client, ns, options.name, options.keep_store, signals.token());
+  deploy::Hold hold(client, connection->sleeper(), clock, ns, options.name, HolderName());
+  // Before the plan: of an application that another run is about to create there is nothing yet.
+  if (options.dry_run == DryRun::kNone) {
+    const auto ends = TakeHold(hold, options.name, ns, options.wait_for_lock, io, signals.token());
+    if (ends) return *ends;
+  }
+  const auto plan =
+      deploy::PlanRemoval(client, ns, options.name, options.keep_store, signals.token());
   if (!plan) return PrintKubeFault(plan.error(), io);
   PrintNotes(*plan, options.name, io.err);
   if (const auto ends = EndsBefore(options, *plan, client, ns, io)) return *ends;
-  deploy::Hold hold(client, connection->sleeper(), clock, ns, options.name, HolderName());
-  if (options.dry_run == DryRun::kNone && !plan->objects.empty()) {
-    bool waited = false;
-    if (const auto ends =
-            TakeHold(hold, options.name, ns, options.wait_for_lock, waited, io, signals.token())) {
-      return *ends;
-    }
-    if (waited) {
-      plan = deploy::PlanRemoval(client, ns, options.name, options.keep_store, signals.token());
-      if (!plan) return PrintKubeFault(plan.error(), io);
-    }
-  }
   deploy::ApplyResult result;
   {
     ProgressPrinter printer(io, false);

@@ -70,7 +70,10 @@ class Deployment {
     const StopOnSignal signals;
     const auto connection = Connect(options_.cluster, clock_, {}, io_);
     if (connection == nullptr) return kExitUnusable;
-    return OnCluster(*connection, signals.token());
+    const deploy::Application& application = configuration_.application;
+    deploy::Hold hold(connection->client(), connection->sleeper(), clock_, application.ns,
+                      application.name, HolderName());
+    return OnCluster(*connection, hold, signals.token());
   }
 
  private:
@@ -80,6 +83,10 @@ class Deployment {
     const auto connection = Connect(options_.cluster, clock_, {}, io_);
     if (connection == nullptr) return kExitUnusable;
     const std::string& ns = connection->ns();
+    deploy::Hold hold(connection->client(), connection->sleeper(), clock_, ns, options_.rollback,
+                      HolderName());
+    // Before the revision is chosen: another run may be about to keep one more.
+    if (const auto ends = Take(hold, options_.rollback, ns, signals.token())) return *ends;
     if (const int code = Fetch(connection->client(), ns, signals.token()); code != kExitDone) {
       return code;
     }
@@ -93,7 +100,15 @@ class Deployment {
       return kExitBlocked;
     }
     if (options_.dry_run == DryRun::kClient) return PrintChecked();
-    return OnCluster(*connection, signals.token());
+    return OnCluster(*connection, hold, signals.token());
+  }
+
+  // The exit code when another run has the hold. It is asked once, and not by what writes nothing.
+  std::optional<int> Take(deploy::Hold& hold, const std::string& app, const std::string& ns,
+                          const std::stop_token& stop) {
+    if (asked_for_hold_ || !Writes()) return std::nullopt;
+    asked_for_hold_ = true;
+    return TakeHold(hold, app, ns, options_.wait_for_lock, io_, stop);
   }
 
   // Reads the revision.
@@ -198,7 +213,7 @@ class Deployment {
     }
   }
 
-  int OnCluster(Connection& connection, const std::stop_token& stop) {
+  int OnCluster(Connection& connection, deploy::Hold& hold, const std::stop_token& stop) {
     kube::Client& client = connection.client();
     const deploy::Application& application = configuration_.application;
     const auto ahead = RunPreflight(client, application, deploy::Render(application), stop);
@@ -208,12 +223,8 @@ class Deployment {
     // Everything that is in the way is reported at once, and the API server is asked to try only
     // what would be sent.
     const bool possible = !PrintBlockers(ahead->blockers) && admitted;
-    deploy::Hold hold(client, connection.sleeper(), clock_, application.ns, application.name,
-                      HolderName());
-    if (possible && Writes()) {
-      bool waited = false;
-      const auto ends = TakeHold(hold, application.name, application.ns, options_.wait_for_lock,
-                                 waited, io_, stop);
+    if (possible) {
+      const auto ends = Take(hold, application.name, application.ns, stop);
       if (ends) return *ends;
     }
     auto plan = MakePlan(client, application, checked_.objects,
@@ -379,6 +390,7 @@ class Deployment {
   std::string text_;
   std::string note_;              // of the revision that is kept
   std::string configuration_ns_;  // of a revision
+  bool asked_for_hold_ = false;
   bool settled_ = false;
   std::optional<int64_t> revision_;
   std::string kept_note_;

@@ -119,11 +119,10 @@ int PrintKubeFault(const kube::Fault& fault, Streams& io);
 std::string HolderName();
 
 // Takes the hold on an application, waiting at most `limit` for whoever has it. The exit code when
-// the command must end, after the reason was printed; nothing: it goes on. `waited` says whether
-// another one may have changed the application meanwhile.
+// the command must end, after the reason was printed; nothing: it goes on. What a command decides
+// by is read after this, since another run may have changed it until then.
 std::optional<int> TakeHold(deploy::Hold& hold, const std::string& app, const std::string& ns,
-                            std::chrono::seconds limit, bool& waited, Streams& io,
-                            const std::stop_token& stop);
+                            std::chrono::seconds limit, Streams& io, const std::stop_token& stop);
 
 // What a failure leaves: "2 of 6 objects are written, not yet: Service chat-router, ...". Empty:
 // there is nothing to say.

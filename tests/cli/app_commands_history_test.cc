@@ -75,6 +75,16 @@ TEST_F(DeployRuns, ASecondOneIsRefusedWithTheNameOfTheFirst) {
   EXPECT_EQ(refused.code, kExitBlocked);
   EXPECT_EQ(refused.err, reported);
   EXPECT_TRUE(Storm().is_null());
+  // Nothing exists yet that could be deleted or rolled back: the first one is about to create it.
+  for (const std::vector<std::string>& command :
+       {std::vector<std::string>{"delete", "q", "-n", "llm", "--yes"},
+        {"delete", "q", "-n", "llm", "--yes", "--no-wait"},
+        {"deploy", "rollback", "q", "-n", "llm"}}) {
+    const CliResult early = Run(command);
+    EXPECT_EQ(early.code, kExitBlocked) << command.front();
+    EXPECT_EQ(early.out, "");
+    EXPECT_EQ(early.err, reported);
+  }
   // What changes nothing needs no hold.
   EXPECT_EQ(Deploy(kAibrixConfig, {"--diff"}).code, kExitDenied);
   EXPECT_EQ(Deploy(kAibrixConfig, {"--dry-run=server"}).code, kExitDone);

@@ -382,7 +382,9 @@ TEST_F(DeployCommand, OnATerminalDeleteAsks) {
     EXPECT_EQ(no.code, kExitDenied);
     EXPECT_EQ(no.err, question + "canceled: nothing was deleted\n");
   }
-  EXPECT_EQ(Writes(), 0u);
+  // The Lease comes and goes, four times.
+  EXPECT_EQ(Writes(), 8u);
+  server.ForgetRequests();
   const AtTerminal yes(command, " Y \n");
   EXPECT_EQ(yes.code, kExitDone);
   EXPECT_EQ(yes.err, question);
