@@ -77,6 +77,9 @@ inline constexpr std::string_view kNameValue = "mindgate";
 inline constexpr std::string_view kComponentKey = "app.kubernetes.io/component";
 inline constexpr std::string_view kComponentValue = "exported-policy";
 
+// Why something is not exported that CEL could express.
+inline constexpr std::string_view kNotInCel = "it is not written in CEL yet";
+
 // Pieces of CEL that many expressions have. `t` is a variable that holds a template, as
 // admission/export/injections.h makes it. Only functions of Kubernetes 1.30 are used.
 

@@ -10,7 +10,7 @@
 namespace mindgate::exported {
 namespace {
 
-// Rules without a row, by the reason.
+// Rules that cannot have a row, by the reason.
 struct Reason {
   std::string_view why;
   std::string_view ids;
@@ -32,7 +32,6 @@ constexpr Reason kReasons[] = {
     {"it counts what a gang has and what a rollout leaves of it",
      "MG071 MG072 MG074 MG075 MG076 MG077 MG078 MG138 MG172 MG177"},
     {"it follows what mindgate injects", "MG009 MG028 MG068 MG103 MG180"},
-    {"it is not written in CEL yet", "MG151 MG175 MG182"},
 };
 
 // Labels and annotations with values of their own, wherever they reach pods or PodGroups.
@@ -441,7 +440,9 @@ std::string_view WhyNotExported(std::string_view id) {
   for (const Reason& reason : kReasons) {
     if (reason.ids.find(id) != std::string_view::npos) return reason.why;
   }
-  return {};
+  static const Rows rows = ExportedRules({});
+  const bool exported = std::ranges::find(rows, id, &ExportedRule::id) != rows.end();
+  return exported ? std::string_view() : kNotInCel;
 }
 
 }  // namespace mindgate::exported

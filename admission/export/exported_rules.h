@@ -32,7 +32,7 @@ struct ExportedRule {
 // texts.
 std::vector<ExportedRule> ExportedRules(const schemas::Config& config);
 
-// Why the rule has no row, as a clause; empty when it has one.
+// Why the rule has no row, as a clause; empty when it has one. A new rule has none yet.
 std::string_view WhyNotExported(std::string_view id);
 
 // The families of other files; those of exported_rules.cc are there alone.

@@ -16,17 +16,25 @@ using schemas::Kind;
 using schemas::KindInfo;
 using schemas::KindSet;
 
-struct NotInjected {
-  std::string_view why;
+struct Exported {
   std::string_view mutator;
+  std::string_view why_not = {};
 };
 
-constexpr NotInjected kUninjected[] = {
-    {"it writes into runtimes and components of OME, whose templates several fields make",
-     "runtime-labels"},
-    {"it counts what a gang has and what a rollout leaves of it", "min-available"},
-    {"it writes into roles of AIBrix, of which there are several", "restart-policy"},
-    {"only mindgate's watcher opens the gate", "scaling-gate"},
+constexpr Exported kExported[] = {
+    {"mindie-labels"},
+    {"scheduler-name"},
+    {"npu-requests"},
+    {"visible-devices"},
+    {"fault-scheduling"},
+    {"pod-rescheduling"},
+    {"recover-policy"},
+    {"fault-retry-times"},
+    {"runtime-labels",
+     "it writes into runtimes and components of OME, whose templates several fields make"},
+    {"min-available", "it counts what a gang has and what a rollout leaves of it"},
+    {"restart-policy", "it writes into roles of AIBrix, of which there are several"},
+    {"scaling-gate", "only mindgate's watcher opens the gate"},
 };
 
 constexpr std::string_view kSoftSharePolicy = "chip1-softShareDev";
@@ -477,10 +485,8 @@ Injections InjectionsAt(const TemplatePlace& place, const Config& config) {
 }
 
 std::string_view WhyNotInjected(std::string_view mutator) {
-  for (const NotInjected& reason : kUninjected) {
-    if (reason.mutator == mutator) return reason.why;
-  }
-  return {};
+  const auto row = std::ranges::find(kExported, mutator, &Exported::mutator);
+  return row == std::end(kExported) ? kNotInCel : row->why_not;
 }
 
 }  // namespace mindgate::exported

@@ -18,6 +18,10 @@ struct Variable {
   std::string expression;
 };
 
+// Kinds whose pod templates are not written in CEL yet: no policy is about them. A new kind is one
+// until admission/export/templates.cc has its texts, unless its row has a template_holder.
+schemas::KindSet UnreadKinds();
+
 // A list of maps, one a template, as the variable rawTemplates and those that it names: each kind's
 // is a variable of its own, since the API server's type checker takes time that grows with the
 // square of an expression.
@@ -111,7 +115,8 @@ struct Injections {
 // Of the mutators that the configuration leaves on.
 Injections InjectionsAt(const TemplatePlace& place, const schemas::Config& config);
 
-// Why what the mutator writes is not exported, as a clause; empty when it is.
+// Why what the mutator writes is not exported, as a clause; empty when it is. A new mutator is not
+// until InjectionsAt has its texts.
 std::string_view WhyNotInjected(std::string_view mutator);
 
 }  // namespace mindgate::exported

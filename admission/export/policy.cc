@@ -96,7 +96,7 @@ ordered_json Metadata(const std::string& name, const Rule& rule) {
 ordered_json PolicyOf(const std::string& name, const Rule& rule, const ExportedRule& row,
                       const Scope& scope, Reported reported, const Config& config,
                       const ExportOptions& options) {
-  const KindSet kinds = rule.kinds - row.without;
+  const KindSet kinds = rule.kinds - row.without - UnreadKinds();
   auto conditions = ConditionsOf(rule, kinds, scope, config, options);
   if (reported == Reported::kExisting) {
     conditions.push_back({"update", "request.operation == 'UPDATE'"});

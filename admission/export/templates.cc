@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -255,7 +256,8 @@ Texts OfInferOperator(const KindInfo& info) {
           .holder = holder + ".orValue({})"};
 }
 
-Texts TextsOf(const KindInfo& info) {
+// Nothing: its pod templates are not written in CEL.
+std::optional<Texts> TextsOf(const KindInfo& info) {
   if (info.kind == Kind::kAscendJob) return OfAscendJob();
   if (schemas::kVolcanoJobs.Has(info.kind)) return OfVolcanoJob(info);
   if (schemas::kLeaderWorkerSets.Has(info.kind)) return OfLeaderWorkerSet();
@@ -263,10 +265,11 @@ Texts TextsOf(const KindInfo& info) {
   if (schemas::kAibrixKinds.Has(info.kind)) return OfAibrix(info);
   if (kInferRoles.Has(info.kind)) return OfInferOperator(info);
   if (schemas::kPodGroups.Has(info.kind)) {
-    return {.labels = "[" + MapHere("object.?metadata") + "]"};
+    return Texts{.labels = "[" + MapHere("object.?metadata") + "]"};
   }
-  if (!schemas::kWorkloads.Has(info.kind)) return {};
-  return OfNative(info);
+  if (!schemas::kWorkloads.Has(info.kind)) return Texts();
+  if (info.kind == Kind::kPod || !info.template_holder.empty()) return OfNative(info);
+  return std::nullopt;
 }
 
 // One text for all kinds: what `of` gives for each, chosen by variables.kind. Where `parts` is
@@ -277,7 +280,7 @@ std::string ByKind(KindSet kinds, std::string_view otherwise, Of of, std::string
   std::vector<std::pair<std::string, KindSet>> texts;
   for (const KindInfo& info : schemas::kKinds) {
     if (!kinds.Has(info.kind)) continue;
-    const std::string text = of(TextsOf(info));
+    const std::string text = of(TextsOf(info).value_or(Texts()));
     auto same = std::find_if(texts.begin(), texts.end(),
                              [&](const auto& each) { return each.first == text; });
     if (same == texts.end()) same = texts.insert(texts.end(), {text, {}});
@@ -333,6 +336,14 @@ std::vector<Member> Copied(std::initializer_list<std::string_view> names) {
 
 bool NamesMember(std::string_view text, std::string_view member) {
   return HasWord(text, "t." + std::string(member)) || HasWord(text, "u." + std::string(member));
+}
+
+KindSet UnreadKinds() {
+  KindSet kinds;
+  for (const KindInfo& info : schemas::kKinds) {
+    if (!TextsOf(info)) kinds = kinds | KindSet{info.kind};
+  }
+  return kinds;
 }
 
 std::vector<Variable> RawTemplates(KindSet kinds) {
