@@ -204,15 +204,6 @@ void WarnOfMissing(std::span<const Candidate> wanted, std::ostream& err) {
   }
 }
 
-void WarnOfUnreadKinds(std::ostream& err) {
-  const schemas::KindSet unread = exported::UnreadKinds();
-  for (const schemas::KindInfo& info : schemas::kKinds) {
-    if (!unread.Has(info.kind)) continue;
-    err << "warning: no policy is about objects of kind " << info.name
-        << ", whose pod templates are not written in CEL yet\n";
-  }
-}
-
 // The API server looks for it in the namespace of each object, kubectl applies it to its own.
 void WarnOfPlaces(std::span<const nlohmann::ordered_json> params, std::ostream& err) {
   for (const auto& param : params) {
@@ -275,7 +266,6 @@ int RunExportVap(const ExportPolicyOptions& options, Streams& io) {
   PrintDocuments(site.params, io.out);
   PrintDocuments(site.policies, io.out);
   WarnOfMissing(*wanted, io.err);
-  WarnOfUnreadKinds(io.err);
   WarnOfPlaces(site.params, io.err);
   WarnOfEnds(*config, *cluster, io.err);
   return kExitDone;

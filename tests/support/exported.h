@@ -47,6 +47,7 @@ class ExportedPolicy {
     environment_.variables = {
         {"object", "dyn"}, {"oldObject", "dyn"}, {"request", "dyn"}, {"namespaceObject", "dyn"}};
     const auto& spec = policy.at("spec");
+    resources_ = spec.at("matchConstraints").at("resourceRules");
     for (const auto& each : spec.at("matchConditions")) Add(each, conditions_);
     // A condition names no variable of the policy.
     for (const auto& each : spec.at("variables")) {
@@ -61,6 +62,9 @@ class ExportedPolicy {
 
   const std::string& faults() const { return faults_; }
   PolicyOutcome Evaluate(const ReviewedChange& change) const {
+    if (!IsAbout(schemas::InfoOf(*schemas::KindOf(change.object)))) {
+      return {PolicyOutcome::Result::kNotMatched};
+    }
     return Over(change, [&](Row& row) -> PolicyOutcome {
       if (const auto not_met = NotMet(row)) return *not_met;
       for (const cel::Program& validation : validations_) {
@@ -145,6 +149,16 @@ class ExportedPolicy {
     return use(row);
   }
 
+  // Whether the match constraints select the kind.
+  bool IsAbout(const schemas::KindInfo& info) const {
+    const auto names = [](const nlohmann::ordered_json& list, std::string_view word) {
+      return std::find(list.begin(), list.end(), word) != list.end();
+    };
+    return std::any_of(resources_.begin(), resources_.end(), [&](const auto& rule) {
+      return names(rule.at("apiGroups"), info.group) && names(rule.at("resources"), info.plural);
+    });
+  }
+
   // Why the match conditions do not hold.
   std::optional<PolicyOutcome> NotMet(Row& row) const {
     for (const cel::Program& condition : conditions_) {
@@ -169,6 +183,7 @@ class ExportedPolicy {
   }
 
   cel::Environment environment_;
+  nlohmann::ordered_json resources_;
   std::vector<cel::Program> conditions_;
   std::vector<cel::Program> variables_;
   std::vector<cel::Program> validations_;

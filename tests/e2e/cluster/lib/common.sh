@@ -43,12 +43,13 @@ pid_of() {
   echo "$pid"
 }
 
-# define PART COMMAND...: writes the command file that `launch` runs, also after a stop.
+# define PART COMMAND...: writes the command file that `launch` runs, also after a stop. The parts are in Go, and collecting garbage
+# takes up to a quarter of what the API server does: half as much with heaps of twice the size.
 define() {
   local part=$1
   shift
   {
-    printf '#!/bin/bash\nset -e\n'
+    printf '#!/bin/bash\nset -e\nexport GOGC=300 GOMEMLIMIT=2GiB\n'
     [ -z "${cgroup_procs:-}" ] || printf 'echo $$ >%q\n' "$cgroup_procs"
     printf 'exec'
     printf ' \\\n  %q' "$@"
