@@ -23,9 +23,9 @@ std::vector<std::string> PodsWithClaim(const Facts& facts, const std::string& cl
   return pods;
 }
 
-// Whether its volumes may still be to mount. The kubelet pulls no image and starts no container
-// before they are; a failure that it reported stays after the next try has mounted them.
-bool WaitsForVolumes(const PodFacts& pod) {
+// Whether its volumes may still be to mount, or its sandbox to create. The kubelet pulls no image
+// and starts no container before; a failure that it reported stays after the next try has worked.
+bool HasStartedNothing(const PodFacts& pod) {
   return !pod.node.empty() && pod.phase == "Pending" && !pod.gone_by &&
          std::all_of(pod.containers.begin(), pod.containers.end(),
                      [](const ContainerFacts& container) {
@@ -81,7 +81,7 @@ Findings ClaimUnbound(const Facts& facts) {
 
 Findings VolumeNotMounted(const Facts& facts) {
   for (const PodFacts& pod : facts.pods) {
-    if (!WaitsForVolumes(pod)) continue;
+    if (!HasStartedNothing(pod)) continue;
     const EventFacts* event =
         NewestEvent(facts, {"FailedMount", "FailedAttachVolume"}, "", "Pod/" + pod.name);
     if (event == nullptr || event->note.find(schemas::kRankTablePrefix) != event->note.npos) {
@@ -280,7 +280,7 @@ Findings RankTableMissing(const Facts& facts) {
   const auto troubles = TroublesOf(facts, [](const PodFacts&, const ContainerFacts& container) {
     return container.state == "waiting" && NamesRankTable(container.message);
   });
-  const bool waits = std::any_of(facts.pods.begin(), facts.pods.end(), WaitsForVolumes);
+  const bool waits = std::any_of(facts.pods.begin(), facts.pods.end(), HasStartedNothing);
   if (troubles.empty() && (event == nullptr || !waits)) return {};
   const std::string text = troubles.empty() ? event->note : troubles.front().container->message;
   const std::string about = troubles.empty() ? event->about : PodsText(troubles.front().pods);
@@ -327,15 +327,15 @@ Findings ContainerCreating(const Facts& facts) {
          return container.state == "waiting" && !pod.node.empty() && !IsBusy(container) &&
                 container.reason != "PodInitializing";
        })) {
-    const EventFacts* event =
-        NewestEvent(facts,
-                    {"FailedCreatePodSandBox", "FailedMount", "FailedAttachVolume",
-                     "UnexpectedAdmissionError", "NetworkNotReady", "Failed"},
-                    "", "Pod/" + trouble.pod->name);
-    if (event != nullptr && event->reason == "FailedMount") {
-      if (WaitsForVolumes(*trouble.pod)) continue;  // VolumeNotMounted
-      event = nullptr;
+    std::vector<std::string_view> reasons = {"Failed"};
+    if (HasStartedNothing(*trouble.pod)) {
+      reasons = {"FailedCreatePodSandBox",   "FailedMount",     "FailedAttachVolume",
+                 "UnexpectedAdmissionError", "NetworkNotReady", "Failed"};
     }
+    const EventFacts* event = NewestEvent(facts, reasons, "", "Pod/" + trouble.pod->name);
+    const bool of_volume = event != nullptr && (event->reason == "FailedMount" ||
+                                                event->reason == "FailedAttachVolume");
+    if (of_volume) continue;  // VolumeNotMounted
     std::vector<std::string> evidence;
     if (event != nullptr) evidence.push_back(Cut(EventText(*event), kMaxMessage));
     found.push_back({.what = ContainerText(trouble) + " waits: " +

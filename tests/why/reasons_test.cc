@@ -965,11 +965,30 @@ TEST(Reasons, AVolumeThatWasMountedLateIsNone) {
     SCOPED_TRACE(c.container.name + " " + c.container.state + " " + c.container.reason);
     Facts facts = WithContainer(c.container);
     facts.pods[0].phase = c.phase;
-    facts.events = {Event("Pod/chat-0", "FailedMount", "configmap \"x\" not found")};
-    EXPECT_EQ(IdsOf(facts), c.want);
+    for (const char* reason : {"FailedAttachVolume", "FailedMount"}) {
+      facts.events = {Event("Pod/chat-0", reason, "configmap \"x\" not found")};
+      EXPECT_EQ(IdsOf(facts), c.want) << reason;
+    }
     facts.events[0].note = "configmap \"rings-config-train\" not found";
     const bool waits = c.want.front() == "volume-not-mounted";
     EXPECT_EQ(IdsOf(facts), waits ? std::vector<std::string>{"rank-table-missing"} : c.want);
+  }
+}
+
+// Its init container has ended, and the kubelet waits for something else by now.
+TEST(Reasons, ASandboxThatWasCreatedLateIsNoEvidence) {
+  const ContainerFacts waits = {.name = "main", .state = "waiting", .reason = "ContainerCreating"};
+  for (const bool begun : {false, true}) {
+    Facts facts = WithContainer(waits);
+    facts.pods[0].phase = "Pending";
+    if (begun) {
+      facts.pods[0].containers.push_back(
+          {.name = "download", .init = true, .state = "terminated", .exit_code = 0});
+    }
+    facts.events = {Event("Pod/chat-0", "FailedCreatePodSandBox", "no network")};
+    const auto reasons = WhyIsIt(facts).reasons;
+    ASSERT_EQ(IdsOf(facts), std::vector<std::string>{"container-creating"});
+    EXPECT_EQ(reasons[0].evidence.empty(), begun);
   }
 }
 
