@@ -396,7 +396,9 @@ class Player {
 
   void Note(watcher::DecisionRecord record) {
     const watcher::DecisionWords& words = watcher::WordsOf(record.kind);
-    if (words.controller == "scaling") return services_.Note(std::move(record));
+    if (words.controller == watcher::controllers::kScaling) {
+      return services_.Note(std::move(record));
+    }
     const auto gang = FindGang(record.ns, record.about.front().second);
     if (!gang) return;
     if (world_.gangs()[*gang].job != nullptr) {

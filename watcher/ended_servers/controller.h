@@ -75,7 +75,7 @@ class Controller final : public watcher::Controller {
   Controller(kube::Client& client, kube::Sleeper& sleeper, const Clock& clock, log::Logger& logger,
              DecisionListener& decisions, Options options);
 
-  std::string_view name() const override { return "ended-servers"; }
+  std::string_view name() const override { return controllers::kEndedServers; }
   bool enabled() const override { return options_.enabled(); }
   void Run(const std::stop_token& stop) override;
   void EnqueueAll() override;

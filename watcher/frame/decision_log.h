@@ -16,6 +16,14 @@
 
 namespace mindgate::watcher {
 
+// Controllers that decide something, as logs, metrics and /decisions name them.
+namespace controllers {
+inline constexpr std::string_view kScaling = "scaling";
+inline constexpr std::string_view kGangRepair = "gang-repair";
+inline constexpr std::string_view kEndedServers = "ended-servers";
+inline constexpr std::string_view kRescheduling = "rescheduling";
+}  // namespace controllers
+
 // What a controller did, or would do.
 enum class DecisionKind : uint8_t {
   kGranted,
@@ -53,8 +61,8 @@ enum class DecisionKind : uint8_t {
 // How it is reported: a row of one table, which metrics, logs, Events and scenarios take it from.
 struct DecisionWords {
   DecisionKind kind;
-  std::string_view controller;  // "scaling", "gang-repair"
-  std::string_view word;        // "granted", "would be granted", ...
+  std::string_view controller;
+  std::string_view word;  // "granted", "would be granted", ...
   std::string_view event_reason;
   std::string_view event_action;
   kube::EventRecord::Type event_type;

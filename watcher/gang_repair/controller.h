@@ -51,7 +51,7 @@ class Controller final : public watcher::Controller {
   Controller(kube::Client& client, Writer writer, kube::Sleeper& sleeper, const Clock& clock,
              log::Logger& logger, PodInformer& pods, DecisionLog& decisions, Options options);
 
-  std::string_view name() const override { return "gang-repair"; }
+  std::string_view name() const override { return controllers::kGangRepair; }
   bool enabled() const override { return options_.enabled(); }
   void Run(const std::stop_token& stop) override;
   void EnqueueAll() override;

@@ -162,7 +162,7 @@ class ReschedulingController final : public Controller {
                          const Clock& clock, log::Logger& logger, PodInformer& pods,
                          DecisionLog& decisions, DisruptionGate& gate, Options options);
 
-  std::string_view name() const override { return "rescheduling"; }
+  std::string_view name() const override { return controllers::kRescheduling; }
   bool enabled() const override {
     return options_.settings().mode != schemas::ReschedulingMode::kOff;
   }

@@ -13,6 +13,7 @@
 #include "kube/client.h"
 #include "schemas/config.h"
 #include "watcher/frame/controller.h"
+#include "watcher/frame/decision_log.h"
 #include "watcher/frame/informers.h"
 #include "watcher/scaling/reconciler.h"
 #include "watcher/scaling/service_feed.h"
@@ -44,7 +45,7 @@ class ScalingController final : public Controller {
                     log::Logger& logger, PodInformer& pods, DecisionLog& decisions,
                     DisruptionGate& gate, Options options);
 
-  std::string_view name() const override { return "scaling"; }
+  std::string_view name() const override { return controllers::kScaling; }
   bool enabled() const override {
     return options_.settings().mode != schemas::EnforcementMode::kOff;
   }
