@@ -1,5 +1,6 @@
 #pragma once
 
+#include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -29,10 +30,12 @@ class Running {
     ::close(pipe[1]);
     output_ = ::fdopen(pipe[0], "r");
   }
+  // One that still runs is asked to end.
   ~Running() {
     if (pid_ > 0) {
-      ::kill(pid_, SIGKILL);
-      ::waitpid(pid_, nullptr, 0);
+      Signal(SIGTERM);
+      const std::string printed = ReadUntil("\n\n");  // to its end: no line has two
+      EXPECT_EQ(ExitCode(), 0) << "after SIGTERM: " << printed;
     }
     if (output_ != nullptr) std::fclose(output_);
   }
