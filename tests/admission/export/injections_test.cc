@@ -255,6 +255,13 @@ json::Json ObjectOf(const schemas::KindInfo& info, const json::Json& metadata,
   return tree;
 }
 
+// Sanitizers need each two of three together: what values come out is compared without them.
+#ifdef MINDGATE_SANITIZED
+constexpr bool kEachTriple = false;
+#else
+constexpr bool kEachTriple = true;
+#endif
+
 // Labels under each metadata, and amounts under each scheduler, of every kind of every place; of
 // kinds with several templates, of two of them.
 TEST_F(InjectionsTest, AreThoseOfMutatorsForEveryKind) {
@@ -328,10 +335,12 @@ TEST_F(InjectionsTest, AreThoseOfMutatorsForEveryKind) {
     if (info.kind != schemas::Kind::kLeaderWorkerSet && info.kind != schemas::Kind::kVolcanoJob) {
       continue;
     }
-    for (const Named& one : labels) {
-      for (const Named& other : labels) {
-        for (const Named& of_object : metadata) {
-          compare(info, of_object, {{one, npu}, {other, npu}});
+    for (size_t i = 0; i < labels.size(); ++i) {
+      for (size_t j = 0; j < labels.size(); ++j) {
+        const Named& one = labels[i];
+        const Named& other = labels[j];
+        for (size_t k = 0; k < (kEachTriple ? metadata.size() : 1); ++k) {
+          compare(info, metadata[(i + j + k) % metadata.size()], {{one, npu}, {other, npu}});
         }
         compare(info, metadata.front(), {{one, npu}, {other, none}});
         compare(info, metadata.front(), {{one, none}, {other, npu}});
