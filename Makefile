@@ -65,7 +65,7 @@ sanitize: asan tsan
 asan tsan:
 	@scripts/bootstrap --all
 	@scripts/build $@
-	@ctest --preset $@ -j $(JOBS) --no-tests=error
+	@ctest --preset $@ -j $$((2 * JOBS)) --no-tests=error
 
 generate:
 	@scripts/build test
