@@ -339,11 +339,14 @@ bool NamesMember(std::string_view text, std::string_view member) {
 }
 
 KindSet UnreadKinds() {
-  KindSet kinds;
-  for (const KindInfo& info : schemas::kKinds) {
-    if (!TextsOf(info)) kinds = kinds | KindSet{info.kind};
-  }
-  return kinds;
+  static const KindSet unread = [] {
+    KindSet kinds;
+    for (const KindInfo& info : schemas::kKinds) {
+      if (!TextsOf(info)) kinds = kinds | KindSet{info.kind};
+    }
+    return kinds;
+  }();
+  return unread;
 }
 
 std::vector<Variable> RawTemplates(KindSet kinds) {

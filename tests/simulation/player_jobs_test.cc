@@ -96,10 +96,11 @@ TEST(ReschedulingScenarios, EveryExpectationCanFail) {
       for (auto& entry : spoiled.timeline) {
         auto* expected = std::get_if<JobExpectation>(&entry.action);
         if (expected == nullptr) continue;
-        JobExpectation probe = *expected;
-        for (size_t part = 0; Spoil(probe, part); ++part) {
+        for (size_t part = 0;; ++part) {
+          JobExpectation changed = *expected;
+          if (!Spoil(changed, part)) break;
           const bool spoils = want.size() % 2 == odd;
-          if (spoils) Spoil(*expected, part);
+          if (spoils) *expected = changed;
           want.emplace_back(expected->line, !spoils);
         }
       }
