@@ -16,9 +16,9 @@ void EvictionOrder::Add(uint64_t id, const PeerAddress& address, Clock::Instant 
   members_.emplace(id, Member{peer, Stage::kSilent, line.insert(line.end(), {id, now})});
 }
 
-bool EvictionOrder::Set(uint64_t id, Stage stage, Clock::Instant now) {
+void EvictionOrder::Set(uint64_t id, Stage stage, Clock::Instant now) {
   Member& member = members_.find(id)->second;
-  if (member.stage == stage) return false;
+  if (member.stage == stage) return;
   Count(member.stage, -1);
   Count(stage, 1);
   Line& from = member.peer->second.Of(member.stage);
@@ -26,7 +26,6 @@ bool EvictionOrder::Set(uint64_t id, Stage stage, Clock::Instant now) {
   to.splice(to.end(), from, member.place);  // allocates nothing
   member.place->since = now;
   member.stage = stage;
-  return true;
 }
 
 void EvictionOrder::Remove(uint64_t id) {
@@ -47,6 +46,20 @@ std::optional<uint64_t> EvictionOrder::First(Stage stage, Clock::Instant before)
   }
   if (largest == nullptr) return std::nullopt;
   return largest->Of(stage).front().id;
+}
+
+std::optional<uint64_t> EvictionOrder::NextHandshake() const {
+  const Line* longest = nullptr;
+  for (const auto& [address, peer] : peers_) {
+    const Line& line = peer.Of(Stage::kHandshake);
+    if (line.empty()) continue;
+    if (longest == nullptr || line.size() > longest->size() ||
+        (line.size() == longest->size() && line.front().since < longest->front().since)) {
+      longest = &line;
+    }
+  }
+  if (longest == nullptr) return std::nullopt;
+  return longest->front().id;
 }
 
 std::optional<uint64_t> EvictionOrder::Next(Clock::Instant now) const {

@@ -110,15 +110,16 @@ class EvictionOrder {
   static constexpr std::chrono::milliseconds kSilentGrace{100};
 
   void Add(uint64_t id, const PeerAddress& address, Clock::Instant now);  // kSilent
-  // `now` never goes back. False when it stood so already.
-  bool Set(uint64_t id, Stage stage, Clock::Instant now);
+  // `now` never goes back.
+  void Set(uint64_t id, Stage stage, Clock::Instant now);
   void Remove(uint64_t id);
+  Stage StageOf(uint64_t id) const { return members_.find(id)->second.stage; }
 
   // Nothing when all have a request under way.
   std::optional<uint64_t> Next(Clock::Instant now) const;
-  std::optional<uint64_t> NextHandshake(Clock::Instant now) const {
-    return First(Stage::kHandshake, now);
-  }
+  // The oldest handshake of the address with the most handshakes, however many other connections
+  // it or others have; of equals the oldest. Nothing when there is none.
+  std::optional<uint64_t> NextHandshake() const;
   size_t handshakes() const { return handshakes_; }
 
  private:

@@ -269,13 +269,17 @@ Connection::Next EventLoop::Dispatch(Entries::iterator entry) {
   return connection.OnAnswer(sequence, *std::move(response), now_);
 }
 
-// Handshakes take memory before it is known whose they are: above the cap one that has stalled
-// makes room.
+// Handshakes take memory before it is known whose they are: when there are as many as may be, one
+// makes room for the next. It is closed before `entry` is among them, and so never `entry` itself,
+// which the caller goes on with.
 void EventLoop::UpdateEvictionRank(Entries::iterator entry) {
-  const bool changed = order_.Set(entry->first, entry->second.connection->stage(), now_);
-  if (!changed || order_.handshakes() <= options_.max_handshakes) return;
-  options_.stats->Add(Drop::kHandshakeCap);
-  Close(entries_.find(*order_.NextHandshake(now_)));
+  const Stage stage = entry->second.connection->stage();
+  const bool begins = stage == Stage::kHandshake && order_.StageOf(entry->first) != stage;
+  if (begins && order_.handshakes() >= options_.max_handshakes) {
+    options_.stats->Add(Drop::kHandshakeCap);
+    Close(entries_.find(*order_.NextHandshake()));
+  }
+  order_.Set(entry->first, stage, now_);
 }
 
 void EventLoop::Close(Entries::iterator entry) {

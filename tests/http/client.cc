@@ -14,7 +14,8 @@
 
 namespace mindgate::http::testing {
 
-Client::Client(uint16_t port) : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+Client::Client(uint16_t port, const char* from)
+    : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
   std::signal(SIGPIPE,
               SIG_IGN);  // as every server of ours does: OpenSSL writes without MSG_NOSIGNAL
   const timeval patience{30, 0};
@@ -22,8 +23,13 @@ Client::Client(uint16_t port) : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLO
   ::setsockopt(fd(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
   const int on = 1;
   ::setsockopt(fd(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  // The port is chosen with the peer, so that one in TIME_WAIT with another peer can be used again.
+  ::setsockopt(fd(), IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &on, sizeof on);
   sockaddr_in address{};
   address.sin_family = AF_INET;
+  ::inet_pton(AF_INET, from, &address.sin_addr);
+  if (::bind(fd(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
+    socket_.Close();
   address.sin_port = htons(port);
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   if (::connect(fd(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)

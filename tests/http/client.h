@@ -28,8 +28,8 @@ class Client {
     Client* like = nullptr;  // take its settings: making them takes longer than a handshake
   };
 
-  // TCP only; Handshake or plain bytes follow.
-  explicit Client(uint16_t port);
+  // TCP only; Handshake or plain bytes follow. `from`: its own address, 127.x.x.x.
+  explicit Client(uint16_t port, const char* from = "127.0.0.1");
   // With TLS; see ok().
   Client(uint16_t port, const Tls& tls);
 

@@ -356,6 +356,30 @@ TEST(FrontEnd, HandshakesUnderWayAreBounded) {
   EXPECT_EQ(stalled[1]->ReadToEnd(), "");
 }
 
+// A handshake that makes room for others is never the one that has just begun, be it of the address
+// with the most connections or refused at once.
+TEST(FrontEnd, AHandshakeThatBeginsIsNotTheOneThatMakesRoom) {
+  EchoServer server({.loops = 1, .max_handshakes = 2});
+  std::vector<std::unique_ptr<Client>> stalled;
+  for (int i = 0; i < 2; ++i) {
+    stalled.push_back(std::make_unique<Client>(server.port(), "127.0.0.2"));
+    stalled.back()->SendRaw(testing::ClientHello());
+    ASSERT_NE(stalled.back()->ReadSome(), "");
+  }
+  std::vector<std::unique_ptr<Client>> silent;
+  for (int i = 0; i < 4; ++i) silent.push_back(std::make_unique<Client>(server.port()));
+  ASSERT_TRUE(Eventually([&] { return server.stats().Open() == 6; }));
+
+  EXPECT_FALSE(Client(server.port(),
+                      Client::Tls{.min_version = TLS1_1_VERSION, .max_version = TLS1_1_VERSION})
+                   .ok());
+  EXPECT_EQ(stalled[0]->ReadToEnd(), "") << "it made room";
+  Client honest(server.port(), Client::Tls{});
+  honest.Send(Post("{}"));
+  EXPECT_EQ(StatusOf(honest.ReadAnswer()), 200);
+  EXPECT_EQ(server.stats().In(Phase::kHandshake), 5) << "one stalled, four silent";
+}
+
 TEST(FrontEnd, OverTheCapWithAllBusyTheNewOneIsRefused) {
   EchoServer server({.tls = false, .loops = 1, .max_connections = 2, .hold = true});
   Client first(server.port());
