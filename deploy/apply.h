@@ -22,7 +22,7 @@ namespace mindgate::deploy {
 // Keeps other runs away from an application while one changes it: a Lease in its namespace,
 // "mindgate-deploy-chat", whose holder renews it in pauses and before writes. A holder that was
 // killed does not renew, and its Lease counts for nothing after `kHoldTime` by our wall clock: the
-// clocks of two machines may differ by kHoldTime - kRenewTime. One thread.
+// clocks of two machines may differ by kHoldTime - kRenewTime. One thread. (hold.cc)
 class Hold {
  public:
   inline static constexpr std::chrono::seconds kHoldTime{60};
