@@ -124,7 +124,7 @@ void CheckKey(const std::string& key, const Field& member) {
 
 void CheckLabel(const std::string& key, const std::string& value, const Field& member) {
   CheckKey(key, member);
-  if (key == kManagedBy || key == kInstance || key == kFrameworkLabel) {
+  if (IsMarkLabel(key)) {
     member.Fault("mindgate finds its objects by the label " + Quote(key), "remove it");
   }
   if (IsLabelValue(value)) return;

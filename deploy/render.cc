@@ -31,16 +31,7 @@ RenderedObject NewObject(const Application& application, const std::string& api_
                          bool namespaced) {
   RenderedObject rendered;
   rendered.phase = phase;
-  rendered.object = {
-      {"apiVersion", api_version},
-      {"kind", kind},
-      {"metadata",
-       {{"name", name},
-        {"labels",
-         {{kManagedBy, kFieldManager},
-          {kInstance, application.name},
-          {kFrameworkLabel, FrameworkName(application.framework())}}},
-        {"annotations", {{kApplication, application.ns + "/" + application.name}}}}}};
+  rendered.object = {{"apiVersion", api_version}, {"kind", kind}, {"metadata", {{"name", name}}}};
   if (namespaced) rendered.object["metadata"]["namespace"] = application.ns;
   rendered.origins = {{"/metadata/name", "/app_name"}, {"/metadata/namespace", "/app_namespace"}};
   return rendered;
@@ -146,10 +137,20 @@ std::vector<RenderedObject> RenderFramework(const Application& application) {
   return {};
 }
 
+void Mark(const Application& application, Json& object) {
+  Json& metadata = object["metadata"];
+  metadata["labels"].update({{kManagedBy, kFieldManager},
+                             {kInstance, application.name},
+                             {kFrameworkLabel, FrameworkName(application.framework())}});
+  metadata["annotations"][kApplication] = application.ns + "/" + application.name;
+}
+
 }  // namespace
 
 std::vector<RenderedObject> Render(const Application& application) {
   std::vector<RenderedObject> objects = RenderFramework(application);
+  // Here, so that no renderer can forget it, or lose it with what it writes.
+  for (RenderedObject& each : objects) Mark(application, each.object);
   ApplyPatches(application.patches, objects);
   return objects;
 }

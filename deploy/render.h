@@ -25,6 +25,12 @@ inline constexpr std::string_view kFrameworkLabel = "mindgate.io/framework";  //
 // this and the lack of a controller say that the object itself was written.
 inline constexpr std::string_view kApplication = "mindgate.io/application";
 
+// The marks: they say whose an object is, and nothing to those who run it.
+constexpr bool IsMarkLabel(std::string_view key) {
+  return key == kManagedBy || key == kInstance || key == kFrameworkLabel;
+}
+constexpr bool IsMark(std::string_view key) { return IsMarkLabel(key) || key == kApplication; }
+
 // OME, on what it makes of an InferenceService (pkg/constants/constants.go).
 inline constexpr std::string_view kComponent = "component";  // "engine", "decoder", "router"
 inline constexpr std::string_view kStoreComponent = "mf-store";
@@ -100,7 +106,8 @@ inline constexpr const char* kEmptyRankTable = R"({"status":"initializing"})";
 inline constexpr const char* kGlobalTableSuffix = "-global-ranktable";
 inline constexpr const char* kGlobalTableFile = "global_ranktable.json";
 
-// An object of the application with name, namespace (none for cluster-scoped kinds) and our labels.
+// An object of the application with name and namespace (none for cluster-scoped kinds). Render adds
+// the marks by which it is found.
 RenderedObject NewObject(const Application& application, const std::string& api_version,
                          const std::string& kind, const std::string& name, Phase phase,
                          bool namespaced = true);

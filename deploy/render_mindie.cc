@@ -241,7 +241,7 @@ class MindieRenderer {
     metadata["labels"].update(TemplateLabels(plan));
     metadata["labels"][schemas::kFramework] = "pytorch";
     metadata["labels"].update(plan.labels);
-    if (!plan.annotations.empty()) metadata["annotations"] = plan.annotations;
+    metadata["annotations"].update(plan.annotations);
     Json scheduling = {{"minAvailable", plan.pod_num}, {"queue", service_.queue}};
     // What the file says wins over the classes of priority_classes.
     const std::string& priority = plan.pods.extras.priority_class.empty()

@@ -193,9 +193,8 @@ void PutMap(Block& block, const char* key, const Json* runs, const Json* rendere
   Block out = Block::object();
   for (const auto& [name, value] : runs->items()) {
     const bool skip = std::find(skipped.begin(), skipped.end(), name) != skipped.end();
-    // The labels by which mindgate finds its objects are not for the user to write.
-    const bool ours = name == kManagedBy || name == kInstance || name == kFrameworkLabel;
-    if (skip || ours || !value.is_string()) continue;
+    // What mindgate finds its objects by is not for the user to write.
+    if (skip || IsMark(name) || !value.is_string()) continue;
     if (json::FindString(rendered, name) == value.get<std::string>()) continue;
     out[name] = value.get<std::string>();
   }
@@ -235,7 +234,6 @@ constexpr std::string_view kOneMemberOnly[] = {
 constexpr std::string_view kMayBeAdded[] = {"labels",        "annotations", "minReplicas",
                                             "maxReplicas",   "replicas",    "podGroupSize",
                                             "readinessProbe"};
-constexpr std::string_view kMarks[] = {kManagedBy, kInstance, kFrameworkLabel, kApplication};
 
 class PatchWriter {
  public:
@@ -349,7 +347,7 @@ class PatchWriter {
   bool IsStore() const { return kind_ == "Deployment"; }
 
   bool IsOnPurpose(std::string_view holder, std::string_view key, const Json& value) const {
-    if ((holder == "labels" || holder == "annotations") && Holds(kMarks, key)) return true;
+    if ((holder == "labels" || holder == "annotations") && IsMark(key)) return true;
     if (holder == "annotations" && key == schemas::kMinAvailable) return true;
     if (!IsStore()) return false;
     if (holder == "spec" && key == "replicas") return true;

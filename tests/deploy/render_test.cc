@@ -92,6 +92,38 @@ TEST(Render, AMindieService) {
                               "  decode:\n", "  decode:\n    labels: {team: x}\n")));
 }
 
+// By these they are found: by status and delete, by pruning, and in what a pipeline applies.
+TEST(Render, EveryObjectSaysWhoseItIs) {
+  std::vector<std::string> texts = {std::string(kOmeConfig), std::string(kAibrixConfig),
+                                    std::string(kMindieConfig)};
+  for (const Framework each : kFrameworks) texts.emplace_back(StarterOf(each));
+  for (const std::string name : {"isvc-config", "stormservice-config"}) {
+    texts.push_back(ReadSource("tests/fixtures/deploy/" + name + ".yaml"));
+  }
+  const std::string a3 = With(kMindieConfig, "  prefill:\n",
+                              "  hardware_type: 800I_A3\n  priority_classes: true\n  prefill:\n");
+  texts.push_back(a3);
+  // Nobody else's annotation wins.
+  texts.push_back(With(a3, "  decode:\n",
+                       "  decode:\n    annotations: {a: b, mindgate.io/application: c/d}\n"));
+  for (const std::string& text : texts) {
+    const auto read = ReadConfiguration(text);
+    ASSERT_TRUE(read) << json::Render(read.error(), "app.yaml", text);
+    const Application& application = read->application;
+    for (const RenderedObject& each : Render(application)) {
+      const Json& metadata = each.object["metadata"];
+      EXPECT_EQ(metadata["annotations"].value("mindgate.io/application", ""),
+                application.ns + "/" + application.name)
+          << each.Title();
+      const Json& labels = metadata["labels"];
+      EXPECT_EQ(labels.value("app.kubernetes.io/managed-by", ""), "mindgate-deploy");
+      EXPECT_EQ(labels.value("app.kubernetes.io/instance", ""), application.name);
+      EXPECT_EQ(labels.value("mindgate.io/framework", ""), FrameworkName(application.framework()));
+    }
+  }
+  EXPECT_THAT(YamlOf(Rendered(a3)), HasSubstr("sp-block: '32'"));
+}
+
 // What admission says of the objects, without what it only records.
 std::string FindingsOf(std::string_view text, const schemas::Config& config = {}) {
   const auto read = ReadConfiguration(text);
