@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "deploy/apply.h"
 #include "deploy/render.h"
 #include "json/value.h"
 
@@ -16,6 +17,27 @@ std::string WithCauses(const kube::Fault& fault) {
   std::string text = fault.message;
   for (const std::string& cause : fault.causes) text += "; " + cause;
   return text;
+}
+
+// Whether labels or annotations of a job change that its PodGroup has copied. What others write
+// does not count, nor do our marks.
+bool ChangesCopied(const Json& live, const Json& after) {
+  for (const char* map : {"labels", "annotations"}) {
+    std::set<std::string> keys;
+    for (const Json* each : {&live, &after}) {
+      const Json applied = AppliedBy(*each, kFieldManager);
+      const Json* members = json::FindPath(applied, {"metadata", map});
+      if (!json::IsObject(members)) continue;
+      for (const auto& [key, value] : members->items()) keys.insert(key);
+    }
+    for (const std::string& key : keys) {
+      const Json* before = json::FindPath(live, {"metadata", map, key});
+      const Json* then = json::FindPath(after, {"metadata", map, key});
+      const bool same = before == nullptr || then == nullptr ? before == then : *before == *then;
+      if (!same && !IsMark(key)) return true;
+    }
+  }
+  return false;
 }
 
 class Planner {
@@ -87,10 +109,13 @@ class Planner {
     return std::nullopt;
   }
 
-  // The operator reads a job once: a change of an existing one has no effect.
+  // The operator reads a job once, and copies its labels and annotations to the PodGroup once: a
+  // change of an existing one has no effect.
   std::optional<kube::Fault> CheckJob(PlannedObject& planned) {
     const auto spec = [](const Json& object) { return object.value("spec", Json::object()); };
-    if (spec(planned.after) == spec(planned.live)) return std::nullopt;
+    if (spec(planned.after) == spec(planned.live) && !ChangesCopied(planned.live, planned.after)) {
+      return std::nullopt;
+    }
     planned.replace = options_.replace;
     if (planned.replace) return TryDelete(planned.live);
     plan_.blockers.push_back(

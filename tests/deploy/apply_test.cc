@@ -194,6 +194,55 @@ TEST_F(ApplyTest, AChangedJobMustBeSubmittedAgain) {
   EXPECT_EQ(steps[1], "AscendJob motor-coordinator submitted again");
 }
 
+// Labels and annotations as well: its PodGroup has copied them.
+TEST_F(ApplyTest, AJobWhoseMetadataChangesMustBeSubmittedAgain) {
+  const auto blocked = [this](std::string_view text) {
+    std::vector<std::string> titles;
+    for (const Problem& each : PlanOf(text).blockers) {
+      titles.push_back(each.what.substr(0, each.what.find(" is submitted already")));
+    }
+    return titles;
+  };
+  const auto with_annotations = [](const char* map) {
+    return With(kMindieConfig, "  decode:\n",
+                std::string("  decode:\n    annotations: ") + map + "\n");
+  };
+  Deploy(with_annotations("{a: b, c: d}"));
+  EXPECT_THAT(blocked(with_annotations("{c: d, a: b}")), IsEmpty());
+  for (const char* map : {"{a: b}", "{a: b, c: e}", "{a: b, c: d, e: f}"}) {
+    EXPECT_THAT(blocked(with_annotations(map)), ElementsAre("AscendJob motor-d0")) << map;
+  }
+  const std::string retries = With(with_annotations("{a: b, c: d}"), "  prefill:\n",
+                                   "  fault_retry_times: 7\n  prefill:\n");
+  EXPECT_THAT(blocked(retries),
+              ElementsAre("AscendJob motor-p0", "AscendJob motor-p1", "AscendJob motor-d0"));
+  const Plan plan = PlanOf(retries, {.replace = true});
+  EXPECT_THAT(plan.blockers, IsEmpty());
+  for (const PlannedObject& each : plan.objects) {
+    const bool is_server = each.Title().starts_with("AscendJob motor-p") ||
+                           each.Title().starts_with("AscendJob motor-d");
+    EXPECT_EQ(each.replace, is_server) << each.Title();
+  }
+}
+
+// Marks say nothing to Volcano: jobs of before, which lack one, are only changed. What others write
+// is theirs.
+TEST_F(ApplyTest, MarksAndMetadataOfOthersSubmitNoJobAgain) {
+  Deploy(kMindieConfig);
+  Json job = server.Find(resources::kAscendJobs, "mindie", "motor-d0");
+  job["metadata"]["annotations"].erase("mindgate.io/application");
+  job["metadata"]["annotations"]["theirs"] = "a";
+  job["metadata"]["labels"]["theirs"] = "b";
+  server.Put(resources::kAscendJobs, job);
+  const ApplyResult result = Deploy(kMindieConfig);
+  EXPECT_EQ(result.outcome, Outcome::kDone) << result.message;
+  EXPECT_EQ(result.written, 1u);
+  EXPECT_EQ(steps.back(), "AscendJob motor-d0 changed");
+  job = server.Find(resources::kAscendJobs, "mindie", "motor-d0");
+  EXPECT_EQ(job["metadata"]["annotations"]["mindgate.io/application"], "mindie/motor");
+  EXPECT_EQ(job["metadata"]["labels"]["theirs"], "b");
+}
+
 TEST_F(ApplyTest, WaitsUntilEveryPodIsReady) {
   const ApplyResult result = Deploy(kOmeConfig, {.wait = true});
   EXPECT_EQ(result.outcome, Outcome::kDone) << result.message;
