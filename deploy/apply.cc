@@ -139,7 +139,7 @@ class Executor {
     const auto stored =
         planned.rendered.seeded ? SendSeeded(planned) : Send(planned, planned.desired);
     if (!stored) {
-      done_.back().sent = stored.error().http == 0;  // else it was refused
+      done_.back().sent = !retry_.refused();
       return Failed(planned.Title(), stored.error());
     }
     ++result_.written;
@@ -171,10 +171,13 @@ class Executor {
                          .quiet = true});
       }
       const auto stored = Send(planned, owned);
-      if (!stored) return Failed(planned.Title(), stored.error());
       for (Done& done : done_) {
-        if (done.Title() == planned.Title()) done.stored = *stored;
+        if (done.Title() != planned.Title()) continue;
+        if (stored) done.stored = *stored;
+        // What an earlier answer gave may be there no longer.
+        if (!stored && !retry_.refused()) done.stored = nullptr;
       }
+      if (!stored) return Failed(planned.Title(), stored.error());
     }
     return std::nullopt;
   }
@@ -188,7 +191,7 @@ class Executor {
                             stop_);
     });
     if (!deleted && deleted.error().reason != Reason::kNotFound) {
-      if (deleted.error().http != 0) done_.pop_back();  // it was refused
+      if (retry_.refused()) done_.pop_back();
       return Failed(TitleOf(object), deleted.error());
     }
     ++result_.written;

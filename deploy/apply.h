@@ -158,15 +158,22 @@ class RetryPolicy {
   // For a write that may be sent twice: again, until it is answered.
   template <typename Call>
   auto RetryWrite(Call call) {
+    was_open_ = false;
     while (true) {
       auto answer = call();
       if (answer) return Seen(std::move(answer));
+      was_open_ = was_open_ || !IsRefusal(answer.error());
       if (!IsUnavailable(answer.error()) || IsOver()) return answer;
       Report(answer.error());
       if (!sleeper_.Sleep(kPollTime, stop_)) return answer;
       if (!Lost().empty()) return answer;
     }
   }
+
+  // Whether nothing came of the last write of RetryWrite, which failed: each of its tries was
+  // refused. A 5xx leaves that open: an API server sends it when etcd does not answer in time, and
+  // a proxy when the API server does not.
+  bool refused() const { return !was_open_; }
 
   // Calls `look`, a kube::Answer<bool>, until it gives true, a fault that stays, or the time is
   // over: "Deployment chat-mf-store was not ready within 600 s".
@@ -209,6 +216,7 @@ class RetryPolicy {
         return false;
     }
   }
+  static bool IsRefusal(const kube::Fault& fault) { return fault.http >= 400 && fault.http < 500; }
   // A 500 says that the server tried: it is an answer to a write, unless a webhook that it asks
   // before did not answer, as while that one is updated.
   static bool IsUnavailable(const kube::Fault& fault) {
@@ -236,6 +244,7 @@ class RetryPolicy {
   Hold* const hold_;
   const Clock::Instant deadline_;
   bool reported_ = false;
+  bool was_open_ = false;
 };
 
 }  // namespace mindgate::deploy

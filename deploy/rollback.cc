@@ -18,6 +18,7 @@ namespace mindgate::deploy {
 namespace {
 
 using json::Json;
+using kube::Reason;
 
 // Objects in an API server are not nested more deeply.
 constexpr int kMaxDepth = 100;
@@ -162,7 +163,9 @@ class Undoer {
     for (auto done = done_.rbegin(); done != done_.rend(); ++done) {
       if (!done->sent) continue;
       const bool made = done->live.is_null() || done->deleted;
-      Report(*done, UndoApplied(*done, made), made ? "deleted" : "restored");
+      bool found = true;
+      const Fault fault = UndoApplied(*done, made, found);
+      if (found || !fault.empty()) Report(*done, fault, made ? "deleted" : "restored");
     }
     for (const Done& done : done_) {
       if (!done.deleted || failed_.contains(done.Title())) continue;
@@ -208,17 +211,26 @@ class Undoer {
       return "somebody deleted it meanwhile and made another one";
     }
     if (IsAsStored(live, latest->second, done.seeded)) return "";
+    // Our own write, of which no answer came.
+    const auto sent = sent_.find(done.Title());
+    if (sent != sent_.end() && AppliedBy(live, kFieldManager) == sent->second) return "";
     return "changed meanwhile by " + WhoChanged(live, latest->second);
   }
 
   // Controllers write the object as well, so that it may be another one at each try: each begins
-  // by reading what is there, and the API server refuses it when that has changed since.
-  Fault UndoApplied(const Done& done, bool made) {
+  // by reading what is there, and the API server refuses it when that has changed since. `found`
+  // becomes false when nothing came of what was done, so that nothing is undone.
+  Fault UndoApplied(const Done& done, bool made, bool& found) {
     for (int left = kUndoTries;; --left) {
       if (Fault lost = retry_.Lost(); !lost.empty()) return lost;
       const auto live = ReadLive(done.object);
       if (!live) return live.error().message;
-      if (live->is_null()) return made ? "" : "somebody deleted it meanwhile";
+      if (live->is_null()) {
+        found = false;
+        return made ? "" : "somebody deleted it meanwhile";
+      }
+      found = !IsUntouched(done, *live, made);
+      if (!found) return "";
       if (Fault change = ChangeOf(done, *live); !change.empty()) return change;
       bool crossed = false;
       Fault fault = made ? RemoveMade(done, *live, crossed) : PutBack(done, *live, crossed);
@@ -226,11 +238,15 @@ class Undoer {
     }
   }
 
+  // Whether nothing came of an application of which no answer reports what came of it.
+  bool IsUntouched(const Done& done, const Json& live, bool made) const {
+    if (done.stored.is_object()) return false;
+    const bool is_before = done.live.is_object() && UidOf(live) == UidOf(done.live);
+    if (made) return is_before || !IsOurs(live, app_);
+    return is_before && IsAsStored(live, done.live, done.seeded);
+  }
+
   Fault RemoveMade(const Done& done, const Json& live, bool& crossed) {
-    if (done.stored.is_null()) {
-      const bool is_before = done.live.is_object() && UidOf(live) == UidOf(done.live);
-      if (is_before || !IsOurs(live, app_)) return "";  // nothing came of it
-    }
     kube::DeleteOptions options;
     options.preconditions.uid = UidOf(live);
     options.preconditions.resource_version = live.at("metadata").value("resourceVersion", "");
@@ -239,8 +255,8 @@ class Undoer {
       return client_.Delete(ResourceOf(done.object), NamespaceOf(live), NameOf(live), options,
                             retry_.stop());
     });
-    if (deleted || deleted.error().reason == kube::Reason::kNotFound) return "";
-    crossed = deleted.error().reason == kube::Reason::kConflict;
+    if (deleted || deleted.error().reason == Reason::kNotFound) return "";
+    crossed = deleted.error().reason == Reason::kConflict;
     return deleted.error().message;
   }
 
@@ -249,10 +265,11 @@ class Undoer {
     if (before.is_null()) return "it was not of mindgate deploy before";
     // What others wrote meanwhile is newer than what there was.
     if (done.seeded && live.contains("data")) before["data"] = live.at("data");
+    sent_[done.Title()] = before;
     before["metadata"]["resourceVersion"] = live.at("metadata").at("resourceVersion");
     auto restored = Apply(before);
     if (!restored) {
-      crossed = restored.error().reason == kube::Reason::kConflict;
+      crossed = restored.error().reason == Reason::kConflict;
       return restored.error().message;
     }
     latest_[done.Title()] = *std::move(restored);
@@ -298,6 +315,7 @@ class Undoer {
   const std::vector<Done>& done_;
   std::set<std::string> failed_;
   std::map<std::string, Json> latest_;  // by title: what we wrote last, as it was answered
+  std::map<std::string, Json> sent_;    // by title: what we applied last to put it back
   std::map<std::string, std::string> recreated_;  // uids, before and after
 };
 

@@ -13,8 +13,8 @@ struct Done {
   Json object;           // what it is: kind, namespace and name
   Json live;             // as it was before; null: it did not exist
   bool deleted = false;  // what was before is
-  bool sent = false;     // it was applied, or may have been: no answer came
-  Json stored;           // what applying gave; null: no answer
+  bool sent = false;     // it was applied, or may have been: nothing refused it
+  Json stored;           // what applying gave; null: that is not known
   bool seeded = false;   // others write its data
   bool quiet = false;    // part of a change that is reported with another
 

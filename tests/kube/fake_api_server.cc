@@ -290,7 +290,12 @@ void FakeApiServer::AnswerNext(int times, When when, HttpResponse answer) {
 
 void FakeApiServer::LoseAnswers(int times, When when) {
   const std::lock_guard lock(mutex_);
-  faults_.push_back({times, std::move(when), std::nullopt});
+  faults_.push_back({times, std::move(when), std::nullopt, true});
+}
+
+void FakeApiServer::AnswerLate(int times, When when, HttpResponse answer) {
+  const std::lock_guard lock(mutex_);
+  faults_.push_back({times, std::move(when), std::move(answer), true});
 }
 
 std::shared_ptr<Gate> FakeApiServer::Hold(When when) {
@@ -363,14 +368,15 @@ HttpResponse FakeApiServer::Serve(const HttpRequest& request) {
     }
   }
   for (const auto& gate : gates) gate->Hold();
-  if (fault && fault->answer) return *fault->answer;
+  if (fault && !fault->carried_out) return *fault->answer;
   HttpResponse answer;
   try {
     answer = Carry(request);
   } catch (const std::exception& error) {  // nlohmann's, over what it did not expect
     answer = Answered(StatusOf(500, "InternalError", error.what()));
   }
-  return fault ? NoAnswer() : answer;
+  if (!fault) return answer;
+  return fault->answer ? *fault->answer : NoAnswer();
 }
 
 HttpResponse FakeApiServer::Carry(const HttpRequest& request) {

@@ -115,6 +115,8 @@ class FakeApiServer {
   void AnswerNext(int times, When when, HttpResponse answer);
   // They are carried out, and the connection ends without an answer.
   void LoseAnswers(int times, When when);
+  // They are carried out, and get this answer, as of a proxy that waited no longer.
+  void AnswerLate(int times, When when, HttpResponse answer);
   // Such requests wait, before anything is done about them, until the gate is released.
   std::shared_ptr<Gate> Hold(When when);
 
@@ -130,6 +132,7 @@ class FakeApiServer {
     int times = 0;
     When when;
     std::optional<HttpResponse> answer;  // nothing: the real answer is lost
+    bool carried_out = false;
   };
   // A request that is about resources; nothing: it is not.
   struct Route {
