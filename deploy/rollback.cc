@@ -134,6 +134,72 @@ std::string WhoChanged(const Json& live, const Json& stored) {
 
 namespace {
 
+// What --force takes from others: it has no owner but us afterwards, and goes when we apply it no
+// longer. What nobody owned, such as a default, comes back by itself.
+class TakenValues {
+ public:
+  explicit TakenValues(const Json& before) : before_(before) {
+    const Json* managers = json::FindPath(before, {"metadata", "managedFields"});
+    if (!json::IsArray(managers)) return;
+    const Json* own = EntryOf(before, kFieldManager);
+    for (const Json& entry : *managers) {
+      AddLeaves(json::Find(entry, "fieldsV1"), "", kMaxDepth, &entry == own ? ours_ : theirs_);
+    }
+  }
+
+  // Writes what others had at `fields` (FieldsV1) into `object`.
+  void WriteInto(Json& object, const Json& fields) const {
+    Write(fields, {.at = "", .theirs = false, .depth = kMaxDepth}, before_, object);
+  }
+
+ private:
+  struct Place {
+    std::string at;       // as in AddLeaves
+    bool theirs = false;  // with all that is below
+    int depth = 0;
+  };
+
+  void Write(const Json& fields, const Place& place, const Json& before, Json& object) const {
+    if (!fields.is_object() || place.depth == 0) return;
+    for (const auto& [field, below] : fields.items()) {
+      const std::string at = place.at + "/" + field;
+      const auto [old, now] = Values(field, before, object);
+      if (old == nullptr || now == nullptr) continue;  // what was not there goes as it came
+      const bool theirs = place.theirs || theirs_.contains(at);
+      if (below.is_object() && !below.empty()) {
+        Write(below, {at, theirs, place.depth - 1}, *old, *now);
+      } else if (!ours_.contains(at) && (theirs || HasBelow(theirs_, at))) {
+        *now = *old;
+      }
+    }
+  }
+
+  static bool HasBelow(const std::set<std::string>& leaves, const std::string& at) {
+    const auto next = leaves.lower_bound(at + "/");
+    return next != leaves.end() && next->starts_with(at + "/");
+  }
+
+  // What a field is in two objects; null pointer: one has none.
+  static std::pair<const Json*, Json*> Values(const std::string& field, const Json& before,
+                                              Json& object) {
+    const std::string name = field.substr(std::min<size_t>(field.size(), 2));
+    if (field.starts_with("f:") && before.is_object() && object.is_object()) {
+      const auto now = object.find(name);
+      return {json::Find(before, name), now == object.end() ? nullptr : &*now};
+    }
+    const auto keys = json::Decode(name, {});
+    if (!field.starts_with("k:") || !keys || !before.is_array() || !object.is_array()) return {};
+    const auto has = [&keys](const Json& item) { return HasKeys(item, *keys); };
+    const auto old = std::find_if(before.begin(), before.end(), has);
+    const auto now = std::find_if(object.begin(), object.end(), has);
+    return {old == before.end() ? nullptr : &*old, now == object.end() ? nullptr : &*now};
+  }
+
+  const Json& before_;
+  std::set<std::string> ours_;
+  std::set<std::string> theirs_;
+};
+
 // An object that was deleted, to be recreated: what we had applied, or all of it where it was not
 // ours.
 Json ToRestore(const Json& live) {
@@ -149,6 +215,9 @@ Json ToRestore(const Json& live) {
 
 // Controllers report on what they make while it is undone.
 constexpr int kUndoTries = 10;
+
+// Who writes values of others that come back, in metadata.managedFields.
+constexpr const char* kGivenBack = "mindgate-deploy-rollback";
 
 class Undoer {
  public:
@@ -214,7 +283,8 @@ class Undoer {
     // Our own write, of which no answer came.
     const auto sent = sent_.find(done.Title());
     if (sent != sent_.end() && AppliedBy(live, kFieldManager) == sent->second) return "";
-    return "changed meanwhile by " + WhoChanged(live, latest->second);
+    const std::string who = WhoChanged(live, latest->second);
+    return who == kGivenBack ? "" : "changed meanwhile by " + who;
   }
 
   // Controllers write the object as well, so that it may be another one at each try: each begins
@@ -263,16 +333,46 @@ class Undoer {
   Fault PutBack(const Done& done, const Json& live, bool& crossed) {
     Json before = AppliedBy(done.live, kFieldManager);
     if (before.is_null()) return "it was not of mindgate deploy before";
+    Json version = live.at("metadata").at("resourceVersion");
+    if (Fault fault = GiveBack(done, live, version, crossed); !fault.empty()) return fault;
     // What others wrote meanwhile is newer than what there was.
     if (done.seeded && live.contains("data")) before["data"] = live.at("data");
     sent_[done.Title()] = before;
-    before["metadata"]["resourceVersion"] = live.at("metadata").at("resourceVersion");
+    before["metadata"]["resourceVersion"] = std::move(version);
     auto restored = Apply(before);
     if (!restored) {
       crossed = restored.error().reason == Reason::kConflict;
       return restored.error().message;
     }
     latest_[done.Title()] = *std::move(restored);
+    return "";
+  }
+
+  // Gives the values back that were taken from others, under a name that is not ours: what we own,
+  // and do not apply, goes. `version`: of the object, before and after.
+  Fault GiveBack(const Done& done, const Json& live, Json& version, bool& crossed) {
+    // Where no answer came, what is there says what is ours.
+    const Json* ours = EntryOf(done.stored.is_object() ? done.stored : live, kFieldManager);
+    if (ours == nullptr) return "";
+    Json given = live;
+    TakenValues(done.live).WriteInto(given, ours->value("fieldsV1", Json::object()));
+    if (done.seeded && live.contains("data")) given["data"] = live.at("data");
+    Json operations = Json::diff(live, given);
+    if (operations.empty()) return "";
+    const Json test = {{"op", "test"}, {"path", "/metadata/resourceVersion"}, {"value", version}};
+    operations.insert(operations.begin(), test);
+    auto patched = retry_.RetryWrite([&] {
+      return client_.Patch(ResourceOf(done.object), NamespaceOf(live), NameOf(live), operations,
+                           {.field_manager = kGivenBack}, {}, retry_.stop());
+    });
+    if (!patched) {
+      // kInvalid: the test failed.
+      crossed =
+          patched.error().reason == Reason::kConflict || patched.error().reason == Reason::kInvalid;
+      return patched.error().message;
+    }
+    version = patched->at("metadata").at("resourceVersion");
+    latest_[done.Title()] = *std::move(patched);
     return "";
   }
 

@@ -336,6 +336,48 @@ TEST_F(CrossedTest, WhatControllersWriteIsNoChange) {
   EXPECT_EQ(Image(), "vllm-ascend:11");
 }
 
+// --force takes fields from others. Their values come back, and stay when the file before, which
+// does not have them, is deployed again.
+TEST_F(CrossedTest, WhatWasTakenFromOthersComesBack) {
+  Deploy(first);
+  const auto change = [this](const Json& patch) {
+    Value(client.MergePatch(resources::kStormServices, "llm", "q", patch,
+                            {.field_manager = "kubectl-edit"}));
+  };
+  change({{"metadata", {{"annotations", {{"team", "a"}, {"theirs", "kept"}}}}},
+          {"spec", {{"updateStrategy", {{"maxUnavailable", 7}}}}}});
+  const std::string forced = second + R"(patches:
+- kind: StormService
+  patch: {metadata: {annotations: {team: b, new: c}}, spec: {updateStrategy: {maxUnavailable: 1}}}
+)";
+  const auto now = [this](const char* at) {
+    return server.Find(resources::kStormServices, "llm", "q").value(Json::json_pointer(at), Json());
+  };
+  const ApplyOptions options{.force = true, .atomic = true, .timeout = std::chrono::seconds(20)};
+  for (const bool is_lost : {false, true}) {
+    const Configuration configuration = Read(forced);
+    const Plan plan = Value(MakePlan(client, configuration.application,
+                                     Render(configuration.application), {.force = true}, {}));
+    if (is_lost) {
+      server.AnswerLate(1, {.method = "PATCH", .target_part = "stormservices/q?"},
+                        StatusAnswer(500, "InternalError", "etcdserver: request timed out"));
+    }
+    const ApplyResult result =
+        CarryOut(client, sleeper, clock, configuration.application, plan, options,
+                 {.step = [this](const std::string& line) { steps.push_back(line); }}, {});
+    EXPECT_NE(result.outcome, Outcome::kDone);
+    EXPECT_TRUE(result.rolled_back) << ::testing::PrintToString(steps);
+    for (int deployed = 0; deployed < 2; ++deployed) {
+      EXPECT_EQ(Image(), "vllm-ascend:11");
+      EXPECT_EQ(now("/metadata/annotations/team"), "a");
+      EXPECT_EQ(now("/metadata/annotations/theirs"), "kept");
+      EXPECT_EQ(now("/metadata/annotations/new"), Json());
+      EXPECT_EQ(now("/spec/updateStrategy/maxUnavailable"), 7);
+      EXPECT_EQ(Deploy(first).written, 0u);
+    }
+  }
+}
+
 // Between the look and the write as well: the resourceVersion goes along.
 TEST_F(CrossedTest, UndoingLooksAgainWhenItsWriteCrossesAnother) {
   Deploy(first);
