@@ -62,8 +62,14 @@ class Hold {
 
  private:
   Taken TakeOnce(const std::stop_token& stop);
+  kube::Answer<kube::Json> Renew();
   kube::Json Spec() const;
   void Remember(kube::Json lease);
+  // Whether a Lease that was read is the one that we took. A write of ours whose answer was lost
+  // leaves it so: with another resourceVersion than we know.
+  bool IsTaken(const kube::Json& lease) const;
+  // After a write that failed. When it has taken the Lease all the same, that is remembered.
+  bool TookAllTheSame(const kube::Fault& fault, const std::stop_token& stop);
 
   kube::Client& client_;
   kube::Sleeper& sleeper_;

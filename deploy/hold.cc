@@ -81,11 +81,18 @@ Hold::Taken Hold::TakeOnce(const std::stop_token& stop) {
     Remember(*std::move(created));
     return {};
   }
-  if (created.error().reason != Reason::kAlreadyExists) return failed(created.error());
+  if (created.error().reason != Reason::kAlreadyExists) {
+    if (TookAllTheSame(created.error(), stop)) return {};
+    return failed(created.error());
+  }
   auto lease = client_.Get(leases, ns_, name_, stop);
   // It was released in between, and the next look takes it.
   if (!lease && lease.error().reason == Reason::kNotFound) return {.how = Taken::How::kByAnother};
   if (!lease) return failed(lease.error());
+  if (IsTaken(*lease)) {
+    Remember(*std::move(lease));
+    return {};
+  }
   const Taken other{.how = Taken::How::kByAnother,
                     .who = TextIn(*lease, "holderIdentity"),
                     .since = TextIn(*lease, "acquireTime").substr(0, 19) + "Z"};
@@ -94,10 +101,30 @@ Hold::Taken Hold::TakeOnce(const std::stop_token& stop) {
   (*lease)["spec"] = Spec();
   auto taken =
       client_.Update(leases, ns_, name_, *lease, {.field_manager = kFieldManager}, {}, stop);
-  if (!taken && taken.error().reason == Reason::kConflict) return other;
-  if (!taken) return failed(taken.error());
-  Remember(*std::move(taken));
-  return {};
+  if (taken) {
+    Remember(*std::move(taken));
+    return {};
+  }
+  if (TookAllTheSame(taken.error(), stop)) return {};
+  return taken.error().reason == Reason::kConflict ? other : failed(taken.error());
+}
+
+bool Hold::IsTaken(const Json& lease) const {
+  const bool is_same = lease_.is_null() || UidOf(lease) == UidOf(lease_);
+  return is_same && TextIn(lease, "holderIdentity") == identity_ &&
+         TextIn(lease, "acquireTime") == acquired_;
+}
+
+bool Hold::TookAllTheSame(const kube::Fault& fault, const std::stop_token& stop) {
+  // A conflict may be with our own write, which libcurl sends twice when a kept connection breaks.
+  // Not after a time limit: who cannot be reached would be waited for twice.
+  const bool is_open = fault.reason == Reason::kConflict || fault.reason == Reason::kUnreachable ||
+                       fault.http >= 500;
+  if (!is_open) return false;
+  auto lease = client_.Get(kube::resources::kLeases, ns_, name_, stop);
+  if (!lease || !IsTaken(*lease)) return false;
+  Remember(*std::move(lease));
+  return true;
 }
 
 Json Hold::Spec() const {
@@ -112,12 +139,25 @@ void Hold::Remember(Json lease) {
   renewed_ = clock_.Now();
 }
 
-std::string Hold::Keep() {
-  if (lease_.is_null() || clock_.Now() - renewed_ < kRenewTime) return lost_;
+kube::Answer<Json> Hold::Renew() {
   Json lease = lease_;
   lease["spec"] = Spec();
-  auto renewed =
-      client_.Update(kube::resources::kLeases, ns_, name_, lease, {.field_manager = kFieldManager});
+  return client_.Update(kube::resources::kLeases, ns_, name_, lease,
+                        {.field_manager = kFieldManager});
+}
+
+std::string Hold::Keep() {
+  if (lease_.is_null() || clock_.Now() - renewed_ < kRenewTime) return lost_;
+  auto renewed = Renew();
+  if (!renewed && renewed.error().reason == Reason::kConflict) {
+    auto live = client_.Get(kube::resources::kLeases, ns_, name_);
+    if (!live) {
+      renewed = tl::unexpected(live.error());
+    } else if (IsTaken(*live)) {
+      lease_ = *std::move(live);
+      renewed = Renew();
+    }
+  }
   if (renewed) {
     Remember(*std::move(renewed));
     return "";
@@ -133,17 +173,22 @@ std::string Hold::Keep() {
 }
 
 void Hold::Release() {
-  if (lease_.is_null()) return;
-  const auto text = [this](const char* member) {
-    return std::string(json::AsString(json::FindPath(lease_, {"metadata", member})).value_or(""));
-  };
-  // Whatever comes of it: it ends by itself.
-  const auto deleted = client_.Delete(
-      kube::resources::kLeases, ns_, name_,
-      {.preconditions = {.uid = text("uid"), .resource_version = text("resourceVersion")},
-       .grace_seconds = {},
-       .propagation = {}});
-  static_cast<void>(deleted);
+  // Whatever comes of it: it ends by itself. The second time is for a renewal whose answer was
+  // lost.
+  for (int tries = 0; tries < 2 && !lease_.is_null(); ++tries) {
+    const auto text = [this](const char* member) {
+      return json::TextAt(lease_, {"metadata", member});
+    };
+    const auto deleted = client_.Delete(
+        kube::resources::kLeases, ns_, name_,
+        {.preconditions = {.uid = text("uid"), .resource_version = text("resourceVersion")},
+         .grace_seconds = {},
+         .propagation = {}});
+    if (deleted || deleted.error().reason != Reason::kConflict) break;
+    auto live = client_.Get(kube::resources::kLeases, ns_, name_);
+    if (!live || !IsTaken(*live)) break;
+    lease_ = *std::move(live);
+  }
   lease_ = nullptr;
 }
 

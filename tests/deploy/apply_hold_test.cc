@@ -2,6 +2,7 @@
 
 #include "deploy/apply.h"
 #include "deploy/cluster_fixture.h"
+#include "kube/events.h"
 
 namespace mindgate::deploy {
 namespace {
@@ -84,6 +85,77 @@ TEST_F(HoldTest, RenewsOnlyWhatIsDue) {
   EXPECT_EQ(alice.Keep(), "");
   clock.Advance(std::chrono::seconds(1));
   EXPECT_THAT(alice.Keep(), ::testing::HasSubstr("could not be renewed"));
+}
+
+// It was renewed, and the answer was lost: what is there is ours all the same.
+TEST_F(HoldTest, AnAnswerThatIsLostTakesNothingFromUs) {
+  Hold alice = HoldOf("alice");
+  Take(alice);
+  for (const bool is_late : {false, true}) {
+    if (is_late) {
+      server.AnswerLate(1, {.method = "PUT"}, kube::testing::HtmlAnswer(504));
+    } else {
+      server.LoseAnswers(1, {.method = "PUT"});
+    }
+    clock.Advance(Hold::kRenewTime);
+    EXPECT_EQ(alice.Keep(), "");
+    clock.Advance(Hold::kRenewTime);
+    EXPECT_EQ(alice.Keep(), "");
+    EXPECT_EQ(Lease()["spec"]["renewTime"], kube::FormatMicroTime(clock.WallNow()));
+  }
+  // And it is released.
+  server.LoseAnswers(1, {.method = "PUT"});
+  clock.Advance(Hold::kRenewTime);
+  EXPECT_EQ(alice.Keep(), "");
+  alice.Release();
+  EXPECT_TRUE(Lease().is_null());
+}
+
+// While nobody answers what became of it, nothing is lost before its time.
+TEST_F(HoldTest, WhatCannotBeReadIsNotLost) {
+  Hold alice = HoldOf("alice");
+  Take(alice);
+  server.LoseAnswers(1, {.method = "PUT"});
+  clock.Advance(Hold::kRenewTime);
+  EXPECT_EQ(alice.Keep(), "");
+  server.AnswerNext(1, {.method = "GET"}, StatusAnswer(503, "ServiceUnavailable", "starting"));
+  EXPECT_EQ(alice.Keep(), "");
+  EXPECT_EQ(alice.Keep(), "");
+  EXPECT_EQ(Lease()["spec"]["renewTime"], kube::FormatMicroTime(clock.WallNow()));
+}
+
+// Another Lease of the same holder is another one's all the same: that run was here between ours.
+TEST_F(HoldTest, ALeaseThatWasTakenAgainIsNotTheOneThatWeTook) {
+  Hold alice = HoldOf("alice");
+  Take(alice);
+  Json another = Lease();
+  another["spec"]["acquireTime"] = "2020-01-01T00:00:00.000000Z";
+  server.Put(kube::resources::kLeases, another);
+  clock.Advance(Hold::kRenewTime);
+  EXPECT_THAT(alice.Keep(), ::testing::HasSubstr("somebody else took over the application"));
+}
+
+TEST_F(HoldTest, ALeaseThatWasTakenWithoutAnAnswerIsHeld) {
+  const auto late = kube::testing::HtmlAnswer(504);
+  // Made, and taken over from a run that was killed.
+  for (const bool is_there : {false, true}) {
+    for (const bool is_late : {false, true}) {
+      Hold bob = HoldOf("bob");
+      if (is_there) Take(bob);
+      clock.Advance(Hold::kHoldTime + std::chrono::seconds(1));
+      const kube::testing::When write{.method = is_there ? "PUT" : "POST"};
+      if (is_late) server.AnswerLate(1, write, late);
+      if (!is_late) server.LoseAnswers(1, write);
+      Hold alice = HoldOf("alice");
+      EXPECT_EQ(Take(alice).how, How::kHeld) << is_there << is_late;
+      EXPECT_EQ(Lease()["spec"]["holderIdentity"], "alice");
+      alice.Release();
+      EXPECT_TRUE(Lease().is_null());
+    }
+  }
+  server.AnswerNext(1, {.method = "POST"}, late);
+  Hold alice = HoldOf("alice");
+  EXPECT_EQ(Take(alice).how, How::kFailed);
 }
 
 TEST_F(HoldTest, WithoutTheRightNothingIsProtected) {
