@@ -114,6 +114,7 @@ PodState StateOf(const Json& pod, std::string component) {
   state.ip = TextAt(pod, {"status", "podIP"});
   state.created = TextAt(pod, {"metadata", "creationTimestamp"});
   state.ready = schemas::ConditionStatus(pod, "Ready") == "True";
+  state.ended = state.state == "Failed" || state.state == "Succeeded";
   if (state.state == "Failed") state.reason = TextAt(pod, {"status", "reason"});
   if (state.state == "Failed" && state.reason.empty()) state.reason = "Failed";
   // A server has no reason to end: its start script may hide that a process of it crashed.
@@ -270,7 +271,9 @@ void Evaluate(const Outlook& outlook, Health& health) {
     if (component.ready < component.wanted && incomplete == nullptr) incomplete = &component;
     if (component.ready == 0 && component.wanted > 0) serves = false;
     for (const PodState& pod : component.pods) {
-      if (!pod.reason.empty() && wrong == nullptr) wrong = &pod;
+      // What was evicted, or ended with its node, stays for a while, and another one serves.
+      const bool is_replaced = pod.ended && component.ready >= component.wanted;
+      if (!pod.reason.empty() && !is_replaced && wrong == nullptr) wrong = &pod;
     }
   }
   if (wrong == nullptr && !missing.empty()) {

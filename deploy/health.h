@@ -29,6 +29,7 @@ struct PodState {
   std::string reason;     // what is wrong, in the words of Kubernetes; empty: nothing
   bool ready = false;     // and of the present configuration
   bool outdated = false;  // made of one before
+  bool ended = false;     // Failed or Succeeded: Kubernetes starts it no more
   int64_t restarts = 0;
   int64_t npus = 0;  // requested
   std::string node;  // empty: not placed

@@ -85,6 +85,45 @@ TEST_F(HealthTest, AServerThatSucceededHasFailed) {
   EXPECT_EQ(health.why, "pod q-prefill-0: the server ended with exit code 0");
 }
 
+// A ReplicaSet leaves an evicted pod where it is, and makes another one.
+TEST_F(HealthTest, APodThatWasReplacedIsNotWhatIsWrong) {
+  Deploy(kOmeConfig);
+  mindgate::testing::PlayOme(server, "llm", "chat");
+  Json pod = server.Find(kube::resources::kPods, "llm", "chat-engine-0");
+  for (const Json& status :
+       {Json{{"phase", "Failed"}, {"reason", "Evicted"}}, Json{{"phase", "Succeeded"}},
+        Json{{"phase", "Failed"},
+             {"containerStatuses",
+              Json::array(
+                  {{{"name", "main"}, {"state", {{"terminated", {{"reason", "Error"}}}}}}})}}}) {
+    Json old = pod;
+    old["metadata"]["name"] = "chat-engine-evicted";
+    old["status"] = status;
+    PutPod(pod);
+    PutPod(old);
+    EXPECT_EQ(Of("llm", "chat").why, "every pod is ready") << status;
+    // The other one is not there yet.
+    server.Remove(kube::resources::kPods, "llm", "chat-engine-0");
+    const Health health = Of("llm", "chat");
+    EXPECT_EQ(health.verdict, Verdict::kFailed) << status;
+    EXPECT_THAT(health.why, ::testing::StartsWith("pod chat-engine-evicted: "));
+  }
+}
+
+// One that may still run again is wrong, however many are ready.
+TEST_F(HealthTest, APodThatMayRunAgainIsWhatIsWrong) {
+  Deploy(kOmeConfig);
+  mindgate::testing::PlayOme(server, "llm", "chat");
+  Json more = server.Find(kube::resources::kPods, "llm", "chat-engine-0");
+  more["metadata"]["name"] = "chat-engine-1";
+  more["status"] = {{"phase", "Running"},
+                    {"containerStatuses",
+                     Json::array({{{"name", "main"},
+                                   {"state", {{"waiting", {{"reason", "CrashLoopBackOff"}}}}}}})}};
+  PutPod(more);
+  EXPECT_EQ(Of("llm", "chat").verdict, Verdict::kDegraded);
+}
+
 TEST_F(HealthTest, WhyAPodIsNotPlaced) {
   Deploy(kAibrixConfig);
   Json pod =
