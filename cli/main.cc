@@ -30,7 +30,8 @@ int main(int argc, char** argv) {
                             out_is_terminal,
                             ::isatty(STDERR_FILENO) == 1,
                             mindgate::cli::TerminalWidth(out_is_terminal, STDOUT_FILENO),
-                            ::isatty(STDIN_FILENO) == 1};
+                            ::isatty(STDIN_FILENO) == 1,
+                            STDIN_FILENO};
   const std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
   int exit_code = mindgate::cli::kExitUnusable;
   try {

@@ -1,11 +1,16 @@
 #include "cli/console/terminal.h"
 
+#include <poll.h>
+#include <sys/eventfd.h>
 #include <sys/ioctl.h>
 
 #include <algorithm>
+#include <array>
+#include <cerrno>
 #include <istream>
 #include <ostream>
 
+#include "base/files.h"
 #include "base/foreign_text.h"
 #include "base/text.h"
 #include "kube/subprocess.h"
@@ -182,10 +187,31 @@ std::string WrappedCell(std::string_view text, size_t width, size_t column) {
   return cell;
 }
 
-bool IsConfirmed(const std::vector<std::string>& objects, const std::string& question,
-                 Streams& io) {
+namespace {
+
+// Returns when a line can be read, or `stop` was asked to.
+void AwaitInput(Streams& io, const std::stop_token& stop) {
+  const bool is_here = io.in_descriptor < 0 || io.in.rdbuf()->in_avail() > 0;
+  if (is_here || !stop.stop_possible()) return;
+  const FileDescriptor wake(::eventfd(0, EFD_CLOEXEC));
+  const std::stop_callback when_stopped(stop, [&wake] { ::eventfd_write(wake.get(), 1); });
+  std::array<pollfd, 2> either = {{{.fd = io.in_descriptor, .events = POLLIN, .revents = 0},
+                                   {.fd = wake.get(), .events = POLLIN, .revents = 0}}};
+  while (::poll(either.data(), either.size(), -1) < 0 && errno == EINTR) {
+  }
+}
+
+}  // namespace
+
+bool IsConfirmed(const std::vector<std::string>& objects, const std::string& question, Streams& io,
+                 const std::stop_token& stop) {
   for (const std::string& object : objects) io.err << object << "\n";
   io.err << question << " [y/N] " << std::flush;
+  AwaitInput(io, stop);
+  if (stop.stop_requested()) {
+    io.err << "\n";
+    return false;
+  }
   std::string answer;
   std::getline(io.in, answer);
   answer = ToLower(Trim(answer));

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <istream>
 #include <ostream>
+#include <stop_token>
 #include <streambuf>
 #include <string>
 #include <string_view>
@@ -68,7 +69,7 @@ class Streams {
   // All must outlive it.
   Streams(std::istream& input, std::ostream& output, std::ostream& errors,
           bool output_is_terminal = false, bool errors_are_terminal = false,
-          size_t columns = kDefaultWidth, bool input_is_terminal = false)
+          size_t columns = kDefaultWidth, bool input_is_terminal = false, int input_descriptor = -1)
       : out_stream_(output),
         err_stream_(errors),
         in(input),
@@ -77,7 +78,8 @@ class Streams {
         out_is_terminal(output_is_terminal),
         err_is_terminal(errors_are_terminal),
         width(columns),
-        in_is_terminal(input_is_terminal) {}
+        in_is_terminal(input_is_terminal),
+        in_descriptor(input_descriptor) {}
 
   std::istream& in;
   std::ostream& out;
@@ -86,6 +88,7 @@ class Streams {
   bool err_is_terminal;
   size_t width;         // of human-readable output, in columns
   bool in_is_terminal;  // somebody can be asked
+  int in_descriptor;    // of `in`, to wait for what comes; -1: all is there
 };
 
 // Exit codes of the program. The first three are those of every command.
@@ -125,8 +128,10 @@ std::string Wrapped(std::string_view text, size_t width, std::string_view margin
 std::string WrappedCell(std::string_view text, size_t width, size_t column);
 
 // Shows what it is about, a line each ("pod/a in namespace b"), and asks on `io.err`; true after y
-// or yes on `io.in`, in any case.
-bool IsConfirmed(const std::vector<std::string>& objects, const std::string& question, Streams& io);
+// or yes on `io.in`, in any case. False as soon as `stop` is asked to: who blocks SIGINT and
+// SIGTERM, so that they are read elsewhere, passes it, or nothing ends the question.
+bool IsConfirmed(const std::vector<std::string>& objects, const std::string& question, Streams& io,
+                 const std::stop_token& stop = {});
 
 // A line that is written again and again, for whoever waits at a terminal.
 class Progress {

@@ -25,6 +25,8 @@ namespace {
 // How soon a stopped command ends its thread.
 constexpr int kLookMs = 100;
 
+constexpr const char* kInterruptedEarly = "interrupted; nothing was changed";
+
 // "engine 1/2, decoder 0/1"
 std::string SummaryOf(const deploy::Health& health) {
   std::string text;
@@ -137,7 +139,7 @@ std::optional<int> TakeHold(deploy::Hold& hold, const std::string& app, const st
       PrintError(io.err, taken.why);
       return kExitUnusable;
     case How::kStopped:
-      PrintError(io.err, "interrupted; nothing was changed");
+      PrintError(io.err, kInterruptedEarly);
       return kExitDenied;
   }
   return kExitDenied;
@@ -283,11 +285,11 @@ void PrintNotes(const deploy::RemovalPlan& plan, const std::string& app, std::os
 }
 
 bool IsConfirmed(const DeleteOptions& options, const deploy::RemovalPlan& plan,
-                 const std::string& ns, Streams& io) {
+                 const std::string& ns, Streams& io, const std::stop_token& stop) {
   std::vector<std::string> objects;
   for (const json::Json& object : plan.objects) objects.push_back(deploy::TitleOf(object));
   return IsConfirmed(objects, "Delete application " + options.name + " in namespace " + ns + "?",
-                     io);
+                     io, stop);
 }
 
 void Forget(kube::Client& client, const std::string& ns, const std::string& app, Streams& io) {
@@ -300,7 +302,8 @@ void Forget(kube::Client& client, const std::string& ns, const std::string& app,
 // The exit code when nothing is to be sent: nothing is there or confirmed, or it was only asked
 // for.
 std::optional<int> EndsBefore(const DeleteOptions& options, const deploy::RemovalPlan& plan,
-                              kube::Client& client, const std::string& ns, Streams& io) {
+                              kube::Client& client, const std::string& ns, Streams& io,
+                              const std::stop_token& stop) {
   if (plan.objects.empty()) {
     io.out << "application " << options.name << " has no objects in namespace " << ns
            << ": nothing to delete\n";
@@ -318,8 +321,12 @@ std::optional<int> EndsBefore(const DeleteOptions& options, const deploy::Remova
     return kExitDone;
   }
   const bool asks = options.dry_run == DryRun::kNone && !options.yes && !plan.objects.empty();
-  if (asks && !IsConfirmed(options, plan, ns, io)) {
-    io.err << "canceled: nothing was deleted\n";
+  if (asks && !IsConfirmed(options, plan, ns, io, stop)) {
+    if (stop.stop_requested()) {
+      PrintError(io.err, kInterruptedEarly);
+    } else {
+      io.err << "canceled: nothing was deleted\n";
+    }
     return kExitDenied;
   }
   return std::nullopt;
@@ -349,7 +356,9 @@ int RunDelete(const DeleteOptions& options, Streams& io) {
       deploy::PlanRemoval(client, ns, options.name, options.keep_store, signals.token());
   if (!plan) return PrintKubeFault(plan.error(), io);
   PrintNotes(*plan, options.name, io.err);
-  if (const auto ends = EndsBefore(options, *plan, client, ns, io)) return *ends;
+  if (const auto ends = EndsBefore(options, *plan, client, ns, io, signals.token())) {
+    return *ends;
+  }
   deploy::ApplyResult result;
   {
     ProgressPrinter printer(io, false);

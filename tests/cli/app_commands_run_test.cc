@@ -1,8 +1,22 @@
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
+#include <poll.h>
+#include <pty.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
 #include <sstream>
+#include <string>
+#include <thread>
 
 #include "cli/deploy/deploy.h"
+#include "kube/fake_api_server.h"
+#include "support/cli.h"
+#include "support/deploy_cluster.h"
+#include "support/deploy_configs.h"
+#include "support/places.h"
 
 namespace mindgate::cli {
 namespace {
@@ -54,6 +68,81 @@ TEST(ProgressPrinter, OnATerminalALineThatChanges) {
 
 TEST(ProgressPrinter, QuietIsQuiet) {
   for (const bool is_terminal : {false, true}) EXPECT_EQ(Shown(is_terminal, true), "");
+}
+
+// `mindgate delete` on a terminal of its own.
+class DeleteOnATerminal {
+ public:
+  explicit DeleteOnATerminal(const std::string& server) {
+    pid_ = ::forkpty(&terminal_, nullptr, nullptr, nullptr);
+    if (pid_ != 0) return;
+    ::execl(mindgate::testing::Program(), "mindgate", "delete", "q", "-n", "llm", "-s",
+            server.c_str(), nullptr);
+    std::_Exit(127);
+  }
+  ~DeleteOnATerminal() {
+    ::kill(pid_, SIGKILL);
+    ::waitpid(pid_, nullptr, 0);
+    ::close(terminal_);
+  }
+  DeleteOnATerminal(const DeleteOnATerminal&) = delete;
+  DeleteOnATerminal& operator=(const DeleteOnATerminal&) = delete;
+
+  // What it prints until `text` is there, or it ends, or nothing comes for long.
+  std::string ReadUntil(const std::string& text) const {
+    constexpr int kLongMs = 20'000;
+    std::string all;
+    while (all.find(text) == std::string::npos) {
+      pollfd readable{.fd = terminal_, .events = POLLIN, .revents = 0};
+      char chunk[4096];
+      if (::poll(&readable, 1, kLongMs) <= 0) break;
+      const ssize_t size = ::read(terminal_, chunk, sizeof chunk);
+      if (size <= 0) break;
+      all.append(chunk, static_cast<size_t>(size));
+    }
+    return all;
+  }
+  void PressCtrlC() const { EXPECT_EQ(::write(terminal_, "\x03", 1), 1); }
+  void Terminate() const { ::kill(pid_, SIGTERM); }
+  // -1: it runs for long still.
+  int ExitCode() const {
+    constexpr int kLooks = 2000;
+    siginfo_t ended{};
+    for (int look = 0; look < kLooks && ended.si_pid == 0; ++look) {
+      ::waitid(P_PID, static_cast<id_t>(pid_), &ended, WEXITED | WNOHANG | WNOWAIT);
+      if (ended.si_pid == 0) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    return ended.si_code == CLD_EXITED ? ended.si_status : -1;
+  }
+
+ private:
+  pid_t pid_ = -1;
+  int terminal_ = -1;
+};
+
+// Whoever is asked holds the Lease meanwhile, and others wait for it.
+TEST(DeleteQuestion, CtrlCEndsTheCommand) {
+  kube::testing::FakeApiServer server;
+  mindgate::testing::Install(server);
+  ASSERT_EQ(mindgate::testing::Cli({"deploy", "-f", "-", "-s", server.url()},
+                                   std::string(mindgate::testing::kAibrixConfig))
+                .code,
+            kExitDone);
+  const auto lease = [&server] {
+    return server.Find(kube::resources::kLeases, "llm", "mindgate-deploy-q");
+  };
+  for (const bool by_key : {true, false}) {
+    const DeleteOnATerminal command(server.url());
+    EXPECT_THAT(command.ReadUntil("[y/N] "), ::testing::HasSubstr("Delete application q in "));
+    EXPECT_TRUE(lease().is_object());
+    if (by_key) command.PressCtrlC();
+    if (!by_key) command.Terminate();
+    EXPECT_THAT(command.ReadUntil("never printed"),
+                ::testing::HasSubstr("\r\nerror: interrupted; nothing was changed\r\n"));
+    EXPECT_EQ(command.ExitCode(), kExitDenied);
+    EXPECT_TRUE(lease().is_null());
+  }
+  EXPECT_TRUE(server.Find(deploy::resources::kStormServices, "llm", "q").is_object());
 }
 
 }  // namespace
