@@ -301,8 +301,10 @@ class Executor {
     if (!retry_.Lost().empty()) {
       // Whoever took over has read what is there, and counts on it.
       for (const Done& done : done_) {
-        if (!done.quiet) result_.not_undone.push_back(done.Title());
+        const bool touched = done.sent || done.deleted;
+        if (touched && !done.quiet) result_.not_undone.push_back(done.Title());
       }
+      result_.rolled_back = result_.not_undone.empty();
       return;
     }
     progress_.step("rolling back");

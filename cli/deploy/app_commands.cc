@@ -376,7 +376,9 @@ int RunDelete(const DeleteOptions& options, Streams& io) {
                                  }},
                             printer.progress(), signals.token());
   }
-  if (!result.message.empty()) {
+  if (!result.message.empty() && options.dry_run != DryRun::kNone) {
+    PrintError(io.err, result.message, "nothing was deleted: this was a dry run");
+  } else if (!result.message.empty()) {
     const std::string left = LeftText(result, "deleted");
     PrintError(io.err, result.message,
                (left.empty() ? "" : left + "; ") + "deleting again goes on from here");

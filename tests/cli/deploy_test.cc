@@ -369,6 +369,20 @@ TEST_F(DeployCommand, DeleteAsksOrTakesYes) {
             "application q has no objects in namespace llm: nothing to delete\n");
 }
 
+TEST_F(DeployCommand, ADryRunThatIsRefusedHasDeletedNothing) {
+  Deploy(kAibrixConfig);
+  for (const bool dry_run : {true, false}) {
+    server.AnswerNext(1, {.method = "DELETE", .target_part = "services/q-prefill-0"},
+                      kube::testing::StatusAnswer(403, "Forbidden", "a policy says no"));
+    const CliResult refused = Cli({"delete", "q", "-n", "llm", "-s", server.url(), "--yes",
+                                   dry_run ? "--dry-run=server" : "--no-wait"});
+    EXPECT_EQ(refused.code, kExitBlocked);
+    EXPECT_THAT(refused.err, HasSubstr("a policy says no"));
+    EXPECT_THAT(refused.err, HasSubstr(dry_run ? "\nhint: nothing was deleted: this was a dry run\n"
+                                               : "\nhint: 3 of 5 objects are deleted, not yet: "));
+  }
+}
+
 TEST_F(DeployCommand, OnATerminalDeleteAsks) {
   Deploy(kAibrixConfig);
   const std::vector<std::string> command = {"delete", "q",          "-n",       "llm",

@@ -188,5 +188,19 @@ TEST_F(HoldTest, ADeploymentThatLostItEnds) {
   sleeper.Then(nullptr);
 }
 
+// Before its first write there is nothing to undo.
+TEST_F(HoldTest, ADeploymentThatLostItBeforeItsFirstWriteLeavesAllAsItWas) {
+  Hold alice = HoldOf("alice");
+  Hold bob = HoldOf("bob");
+  Take(alice);
+  clock.Advance(Hold::kHoldTime + std::chrono::seconds(1));
+  EXPECT_EQ(Take(bob).how, How::kHeld);
+  const ApplyResult result = Deploy(kOmeConfig, {.atomic = true, .hold = &alice});
+  EXPECT_EQ(result.outcome, Outcome::kFailed);
+  EXPECT_EQ(result.written, 0u);
+  EXPECT_TRUE(result.rolled_back);
+  EXPECT_THAT(result.not_undone, ::testing::IsEmpty());
+}
+
 }  // namespace
 }  // namespace mindgate::deploy
