@@ -130,15 +130,17 @@ std::string GroupHas(std::string_view key) {
          word + " in m) || u.groupLabels.exists(m, " + word + " in m))))";
 }
 
-// Pairs of places of one PodGroup that have the key with different texts.
+// Pairs of places of one PodGroup that have the key with different texts. Those of leader and
+// workers, which seldom share one, are only warned of.
 std::string Conflict(std::string_view key) {
   const std::string word = Quoted(key);
   const auto values = [&](std::string_view t) {
     return "([" + LabelOf(t, key) + "] + " + std::string(t) + ".groupLabels.filter(m, " + word +
            " in m).map(m, m[" + word + "])).filter(v, type(v) == string)";
   };
-  return "variables.templates.exists(t, variables.templates.exists(u, " + std::string(kSameGroup) +
-         " && " + values("t") + ".exists(a, " + values("u") +
+  return "variables.templates.exists(t, t.kindOfGroup != 'LeaderWorkerSet' && "
+         "variables.templates.exists(u, " +
+         std::string(kSameGroup) + " && " + values("t") + ".exists(a, " + values("u") +
          ".exists(b, a.lowerAscii() != b.lowerAscii()))))";
 }
 

@@ -73,7 +73,12 @@ bool IsInjected(const RuleContext& context, std::string_view key, const Value* b
   if (before != nullptr) return false;
   const auto& profile = context.config.profile(context.view.framework);
   const auto value = json::AsString(now).value_or("");
-  return (key == schemas::kFaultScheduling && value == profile.fault_scheduling) ||
+  const bool recovers =
+      value == "grace" && context.view.Annotation(schemas::kRecoverStrategy).has_value();
+  const auto& templates = context.view.templates;
+  return (key == schemas::kFaultScheduling && (value == profile.fault_scheduling || recovers)) ||
+         std::any_of(templates.begin(), templates.end(),
+                     [&](const auto& pod) { return pod.Label(key) == value; }) ||
          (key == schemas::kPodRescheduling && value == profile.pod_rescheduling) ||
          (key == schemas::kFaultRetryTimes && value == profile.fault_retry_times) ||
          HasMisspelled(context.view.labels, key, value) ||

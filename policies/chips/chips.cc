@@ -140,7 +140,8 @@ std::optional<Problem> ProblemOfBlock(const GroupChips& chips, int64_t block,
                    "write at most " + std::to_string(super_pod_size * node) +
                        ", or set the super-pod size in mindgate.yaml to the scheduler's"};
   }
-  if (chips.IsSingle()) {
+  // With another total the gang size asks for more pods than there are yet.
+  if (chips.IsSingle() && (!chips.total || chips.total == chips.uniform)) {
     // Less than one chip is for another rule.
     if (chips.uniform.value_or(0) < 1 || *chips.uniform == block) return std::nullopt;
     return Problem{name() + " is not the " + Chips(*chips.uniform) + " of the job's only NPU pod",

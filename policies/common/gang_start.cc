@@ -51,11 +51,20 @@ void CheckLeaderReady(const WorkloadView& view, const PodTemplateView& pod, cons
                    "remove the annotation, or write startupPolicy: \"LeaderCreated\"");
 }
 
+// Volcano before 1.12, which MindCluster ships, does not read group-min-member: while it is not
+// known which one runs, what that annotation does is only warned of.
+void SetCertainty(const RuleContext& context, const SeenGang& gang, Findings& findings) {
+  const bool certain =
+      !gang.of_volcano || context.config.versions.IsFrom(schemas::Component::kVolcano, {1, 12});
+  findings.SetAtMost(certain ? schemas::Mode::kEnforce : schemas::Mode::kWarn);
+}
+
 void CheckDeadlock(const RuleContext& context, Findings& findings) {
   const WorkloadView& view = context.view;
   for (const PodTemplateView& pod : view.templates) {
     const auto gang = GangOf(context, pod);
     if (!gang || gang->size < 2) continue;
+    SetCertainty(context, *gang, findings);
     if (GroupOf(view, pod).facts().in_order) {
       CheckOrderedStatefulSet(view, pod, *gang, findings);
     } else if (GroupOf(view, pod).facts().leader_and_workers) {
@@ -96,6 +105,7 @@ void CheckNeverFills(const RuleContext& context, Findings& findings) {
     const bool instance = schemas::kInferOperatorKinds.Has(view.kind);
     if (!instance && !group.facts().fixed_size) continue;
     for (const TooLarge& found : FindTooLarge(context, group)) {
+      SetCertainty(context, found.gang, findings);
       findings.Violate(
           found.gang.path,
           found.gang.text + " but " + std::string(group.name) + " has only " +
@@ -342,7 +352,8 @@ constexpr Rule kGangStartRules[] = {
                "pkg/schedulerprovider/volcano_provider.go (minMember 1 with LeaderReady). "
                "mind-cluster: docs of affinity scheduling ask for OrderedReady with 1. A "
                "LeaderWorkerSet is denied only when it fails with and without LWS gang scheduling, "
-               "which its manifest does not show.",
+               "which its manifest does not show, and scheduling.volcano.sh/group-min-member only "
+               "where versions.volcano is 1.12 or later.",
      .check = CheckDeadlock},
     {.id = "MG075",
      .name = "min-available-never-fills",
@@ -356,7 +367,9 @@ constexpr Rule kGangStartRules[] = {
      .fix = "Write the number of pods of the group, or less.",
      .source =
          "mind-cluster: component/ascend-for-volcano/plugin/job.go (\"pods not enough\"). Fixed "
-         "are Jobs, Volcano Jobs, AscendJobs, PodSets and the instances of infer-operator.",
+         "are Jobs, Volcano Jobs, AscendJobs, PodSets and the instances of infer-operator. What "
+         "scheduling.volcano.sh/group-min-member does is denied only where versions.volcano is "
+         "1.12 or later.",
      .check = CheckNeverFills},
     {.id = "MG076",
      .name = "min-available-exceeds-replicas",

@@ -50,13 +50,16 @@ void CheckConflictOf(const WorkloadView& view, const PodGroupView& group, const 
   const auto found = FindDisagreement(view.GroupLabels(group, label.key), EqualIgnoreCase);
   if (!found) return;
   const std::string joined = std::string(found->first_text) + "|" + std::string(found->other_text);
-  findings.Violate(
-      found->other.Path(),
-      std::string(label.key) + " is " + Quote(found->other_text) + " here and " +
-          Quote(found->first_text) + " at " + json::FieldPath(*view.object, found->first.Path()) +
-          ": the scheduler joins them to " + Quote(joined) + ", so " + std::string(label.effect),
-      "write one value of " + std::string(label.key) + " for all pods of the PodGroup, such as " +
-          Quote(found->first_text));
+  const std::string_view when =
+      group.facts().leader_and_workers ? "under gang scheduling of LWS " : "";
+  findings.Violate(found->other.Path(),
+                   std::string(label.key) + " is " + Quote(found->other_text) + " here and " +
+                       Quote(found->first_text) + " at " +
+                       json::FieldPath(*view.object, found->first.Path()) + ": " +
+                       std::string(when) + "the scheduler joins them to " + Quote(joined) +
+                       ", so " + std::string(label.effect),
+                   "write one value of " + std::string(label.key) +
+                       " for all pods of the PodGroup, such as " + Quote(found->first_text));
 }
 
 // The annotation as the plugin sees it: the PodGroup's own wins over that of the pods.
@@ -132,7 +135,13 @@ void CheckNeedsFaultScheduling(const RuleContext& context, Findings& findings) {
 }
 
 void CheckConflictingLabels(const RuleContext& context, Findings& findings) {
+  using schemas::Component;
   for (const PodGroupView& group : context.view.pod_groups) {
+    // Leader and workers share a PodGroup only with a gang provider, which the manifest does not
+    // show and which LWS has by default not.
+    const bool one = !group.facts().leader_and_workers;
+    if (!one && context.config.versions.IsBefore(Component::kLeaderWorkerSet, {0, 7})) continue;
+    findings.SetAtMost(one ? Mode::kEnforce : Mode::kWarn);
     for (const JoinedLabel& label : kJoinedLabels) {
       CheckConflictOf(context.view, group, label, findings);
     }
@@ -244,8 +253,11 @@ constexpr Rule kRecoveryRules[] = {
             "rescheduling is off and retries are 0, and no log of the job says so. Values that "
             "differ only in case count as one, and a missing label conflicts with nothing.",
      .fix = "Write one value, in one place or in all of them.",
-     .source = "mind-cluster: component/ascend-for-volcano/plugin/job.go, getJobLabelFromVcJob. An "
-               "AscendJob's and a Volcano Job's metadata become labels of the PodGroup.",
+     .source =
+         "mind-cluster: component/ascend-for-volcano/plugin/job.go, getJobLabelFromVcJob. An "
+         "AscendJob's and a Volcano Job's metadata become labels of the PodGroup. Leader and "
+         "workers of a LeaderWorkerSet are only warned of: they share a PodGroup under a gang "
+         "provider alone (lws: charts/lws/values.yaml has none).",
      .check = CheckConflictingLabels},
     {.id = "MG058",
      .name = "pod-rescheduling-placement",

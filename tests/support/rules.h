@@ -37,6 +37,7 @@ struct RuleCase {
   schemas::Versions versions = {};       // of the cluster
   bool scaling_enforced = false;         // elasticScaling.mode is enforce
   bool refused = false;                  // see RefusedBefore
+  bool warned = false;                   // what is found is only warned of, whatever the mode
 };
 
 // A case that the API server refuses for a member which no view reads: no policy sees it.
@@ -91,14 +92,16 @@ inline void ExpectFindings(std::string_view rule_id, const std::vector<RuleCase>
     for (const policies::Finding& finding : evaluation.findings) {
       if (finding.rule != rule) continue;
       got.push_back(finding.field + ": " + finding.message);
+      EXPECT_EQ(finding.mode,
+                c.warned ? std::min(rule->default_mode, schemas::Mode::kWarn) : rule->default_mode);
       EXPECT_FALSE(finding.error) << finding.message;
       EXPECT_FALSE(finding.fix.empty()) << "a violation without a fix";
       EXPECT_FALSE(finding.message.ends_with('.')) << finding.message;
       EXPECT_EQ(finding.message.find('\n'), std::string::npos) << finding.message;
     }
     EXPECT_EQ(got, c.want);
-    // What other objects add to it, a policy does not see.
-    if (c.others.empty() && !c.know_cluster && !c.refused) {
+    // What other objects add to it, a policy does not see, and it has one mode only.
+    if (c.others.empty() && !c.know_cluster && !c.refused && !c.warned) {
       exported.ExpectSame(*view, request, config, !got.empty());
     }
     for (const auto& trace : traces) {

@@ -54,6 +54,18 @@ TEST(SpBlock, Table) {
                                                 "huawei.com/schedule_minAvailable: \"3\""},
                       4),
            refused("32 does not divide the 48 chips of the job")},
+          {"one pod that an autoscaler completes to the gang",
+           Deployment({.chips = "16",
+                       .annotations = kPolicy + "chip2-node16-sp, sp-block: \"32\", "
+                                                "huawei.com/schedule_minAvailable: \"2\""},
+                      1),
+           {}},
+          {"a gang of one",
+           Deployment({.chips = "16",
+                       .annotations = kPolicy + "chip2-node16-sp, sp-block: \"32\", "
+                                                "huawei.com/schedule_minAvailable: \"1\""},
+                      1),
+           refused("32 is not the 16 chips of the job's only NPU pod")},
           {"sp-block alone chooses an A3 super pod",
            Deployment({.chips = "16", .annotations = "sp-block: \"24\""}),
            refused("24 is not a multiple of the 16 chips of a node")},

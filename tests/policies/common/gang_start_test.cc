@@ -79,13 +79,35 @@ TEST(GroupMinMember, IsAGangOfItsOwn) {
                             {path + key +
                              " is 3 but replicas make 2 pods: none starts until the rest are "
                              "added"}}});
+  // Before Volcano 1.12 nobody reads it.
+  const auto volcano = [](schemas::Version version) {
+    schemas::Versions versions;
+    versions.Set(schemas::Component::kVolcano, version);
+    return versions;
+  };
+  const std::string in_order = Native("StatefulSet", "replicas: 2, ", "", annotated("2"));
+  const std::string never =
+      path + key +
+      " is 2, but a StatefulSet makes its second pod only when the first is ready, and the first "
+      "waits for the second: no pod ever starts";
+  const std::string few = Native("Job", "parallelism: 2, completions: 2, ", "", annotated("4"));
+  const std::string never_fills =
+      path + key + " is 4 but Job has only 2 pods: the gang never fills and no pod starts";
+  ExpectFindings(
+      "MG075",
+      {{.name = "of an unknown Volcano", .object = few, .want = {never_fills}, .warned = true},
+       {.name = "of Volcano 1.12",
+        .object = few,
+        .want = {never_fills},
+        .versions = volcano({1, 12})},
+       {.name = "of Volcano 1.11", .object = few, .versions = volcano({1, 11})}});
   ExpectFindings(
       "MG071",
-      {{"a StatefulSet in order",
-        Native("StatefulSet", "replicas: 2, ", "", annotated("2")),
-        {path + key +
-         " is 2, but a StatefulSet makes its second pod only when the first is ready, and the "
-         "first waits for the second: no pod ever starts"}},
+      {{.name = "a StatefulSet in order", .object = in_order, .want = {never}, .warned = true},
+       {.name = "of Volcano 1.12",
+        .object = in_order,
+        .want = {never},
+        .versions = volcano({1, 12})},
        {"at once",
         Native("StatefulSet", "replicas: 2, podManagementPolicy: Parallel, ", "", annotated("2")),
         {}},

@@ -207,6 +207,33 @@ TEST(ConflictingFaultLabels, Table) {
       });
 }
 
+// Without a gang provider, the default of LWS, leaders and workers are in PodGroups of their own.
+TEST(ConflictingFaultLabels, OfLeaderAndWorkers) {
+  const auto set = [](const std::string& leader, const std::string& worker) {
+    const auto pods = [](const std::string& labels) {
+      return "{metadata: {labels: {" + labels + "}}, spec: {" + kNpuContainers + "}}";
+    };
+    return "{apiVersion: leaderworkerset.x-k8s.io/v1, kind: LeaderWorkerSet, metadata: {name: l}, "
+           "spec: {leaderWorkerTemplate: {size: 2, leaderTemplate: " +
+           pods(leader) + ", workerTemplate: " + pods(worker) + "}}}";
+  };
+  const std::string conflict =
+      "spec.leaderWorkerTemplate.workerTemplate.metadata.labels[pod-rescheduling]: "
+      "pod-rescheduling is \"off\" here and \"on\" at "
+      "spec.leaderWorkerTemplate.leaderTemplate.metadata.labels[pod-rescheduling]: under gang "
+      "scheduling of LWS the scheduler joins them to \"on|off\", so it counts as off";
+  schemas::Versions before;
+  before.Set(schemas::Component::kLeaderWorkerSet, {0, 6});
+  const std::string differ = set("pod-rescheduling: 'on'", "pod-rescheduling: 'off'");
+  ExpectFindings(
+      "MG057",
+      {
+          {.name = "two values", .object = differ, .want = {conflict}, .warned = true},
+          {.name = "before there was gang scheduling", .object = differ, .versions = before},
+          {.name = "one value", .object = set("pod-rescheduling: 'on'", "pod-rescheduling: 'on'")},
+      });
+}
+
 TEST(PodReschedulingPlacement, Table) {
   const std::string pod_set =
       ": pod-rescheduling does not fit a podGroupSize above 1: its pods are one instance and only "
