@@ -201,6 +201,7 @@ struct Frozen {
 Frozen FrozenSize(const MutationContext& context, const PodGroupView& group) {
   std::optional<std::string_view> carried;
   for (const auto& place : context.view.GroupAnnotations(group, schemas::kMinAvailable)) {
+    if (place.in_runtime) return {"", "the runtime sets it"};
     const auto value = json::AsString(place.value);
     if (!value) {
       return {"", "the annotation at " + place.Path() + " is not a string"};

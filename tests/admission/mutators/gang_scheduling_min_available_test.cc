@@ -193,6 +193,23 @@ TEST(MinAvailable, OmeDeploymentMode) {
   });
 }
 
+// What the service does not pin follows when the runtime changes.
+TEST(MinAvailable, AGangSizeInTheRuntimeReachesItsServices) {
+  ExpectMinAvailable({
+      {"another one than minReplicas",
+       Service("engine: {minReplicas: 2, " + std::string(kRunner) +
+               "}, decoder: {minReplicas: 3, " + kRunner + "}"),
+       {K("/spec/decoder/annotations", "3")},
+       "",
+       {"{apiVersion: ome.io/v1beta1, kind: ClusterServingRuntime, metadata: {name: rt}, spec: "
+        "{engineConfig: {annotations: {huawei.com/schedule_minAvailable: '1'}, " +
+        std::string(kRunner) + "}, decoderConfig: {" + kRunner + "}}}"},
+       "",
+       {},
+       {{"/spec/engine/annotations/huawei.com~1schedule_minAvailable: the runtime sets it"}}},
+  });
+}
+
 TEST(MinAvailable, NeverOnRuntimes) {
   ExpectMinAvailable({
       {"a runtime is shared by services with different minReplicas",
