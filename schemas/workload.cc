@@ -303,15 +303,18 @@ const json::Value* FindEnv(const json::Value* env, std::string_view name) {
   return nullptr;
 }
 
-const ContainerView* RuntimeTwin(const PodTemplateView& pod, const ContainerView& container) {
-  if (pod.runtime == nullptr) return nullptr;
-  for (const ContainerView& other : pod.runtime->containers) {
+const ContainerView* SameContainer(const PodTemplateView& pod, const ContainerView& container) {
+  for (const ContainerView& other : pod.containers) {
     if (other.role != container.role) continue;
     if (container.role == ContainerView::Role::kRunner || other.name == container.name) {
       return &other;
     }
   }
   return nullptr;
+}
+
+const ContainerView* RuntimeTwin(const PodTemplateView& pod, const ContainerView& container) {
+  return pod.runtime == nullptr ? nullptr : SameContainer(*pod.runtime, container);
 }
 
 namespace {

@@ -321,6 +321,9 @@ inline bool IsDefaultScheduler(const KindInfo& kind, std::string_view scheduler)
 // The first entry of an env list with that name; null pointer when there is none.
 const json::Value* FindEnv(const json::Value* env, std::string_view name);
 
+// The container of `pod` with the same role and name; null pointer when there is none. A runner
+// has no name that counts.
+const ContainerView* SameContainer(const PodTemplateView& pod, const ContainerView& container);
 // The container of the runtime that this one is merged over; null pointer when there is none or it
 // is not known.
 const ContainerView* RuntimeTwin(const PodTemplateView& pod, const ContainerView& container);

@@ -138,6 +138,12 @@ void Edits::Append(const schemas::FieldView& list, const Value& item, std::strin
   Add(path, {mutator_, reason, *allowed, length, false});
 }
 
+void Edits::Replace(const schemas::Pointer& path, const Value& value, std::string_view reason) {
+  const std::string text = path;
+  if (Follow(object_, text).present == nullptr) return;
+  Add(text, {mutator_, reason, value, text.size(), true});
+}
+
 void Edits::Withhold(const schemas::Pointer& path, std::string_view reason) {
   if (explain_) withheld_.push_back({mutator_, path, std::string(reason)});
 }

@@ -54,6 +54,10 @@ class Edits {
   // Appends to the list at `list.path`; the list is created when missing. At most one item a list.
   void Append(const schemas::FieldView& list, const json::Value& item, std::string_view reason);
 
+  // Replaces what the object has at `path`, of whichever type, also while only what is stored may
+  // be put back. Ignored when it has nothing there. Nothing else may be written below `path`.
+  void Replace(const schemas::Pointer& path, const json::Value& value, std::string_view reason);
+
   // For values that are made for a write. Lives as long as the edits.
   json::Arena& arena() { return *arena_; }
 

@@ -58,17 +58,22 @@ constexpr Mutator kMutators[] = {
      .summary = "writes requests of NPUs that only limits name",
      .writes = "The amount under limits, under requests too. Kubernetes does so for Pods alone, "
                "and controllers count the requests of the template: without them the PodGroup of a "
-               "Volcano Job asks for no NPUs, and ascend-operator sees a job without NPUs.",
+               "Volcano Job asks for no NPUs, and ascend-operator sees a job without NPUs. When an "
+               "update changes or removes a limit and leaves the request as it was, equal to the "
+               "old limit, the request follows: a client that merges a manifest with limits alone "
+               "does not know of it.",
      .where = "resources of each container of every pod template that names an NPU under limits "
               "alone, virtual NPUs included.",
-     .withheld = "Where requests names the NPU, whatever the amount, and in Pods, for which the "
-                 "API server does it.",
+     .withheld = "Where requests names the NPU, whatever the amount, but for one that an update "
+                 "leaves behind, and in Pods, for which the API server does it.",
      .run = NpuRequests},
     {.name = "visible-devices",
      .summary = "adds ASCEND_VISIBLE_DEVICES to containers that request NPUs",
      .writes = "The variable ASCEND_VISIBLE_DEVICES, with a reference to the annotation of the pod "
                "in which the scheduler writes the chips (huawei.com/Ascend910 for that resource). "
-               "Ascend Docker Runtime mounts what it names; without it the container sees no chip.",
+               "Ascend Docker Runtime mounts what it names; without it the container sees no chip. "
+               "When an update asks for other NPUs and leaves such a variable as it was, the "
+               "variable follows, or goes where it must be absent.",
      .where = "env of each container that requests whole NPUs.",
      .withheld = "Where the container or its runtime sets the variable, where it requests virtual "
                  "NPUs or two NPU products, where chips are shared softly, and where another "
@@ -126,7 +131,8 @@ constexpr Mutator kMutators[] = {
               "StormServices, RoleSets and PodSets.",
      .withheld = "For minReplicas 0, an external autoscaler, another shape than a Deployment, a "
                  "schedulingStrategy of AIBrix, sizes out of range, instances that a scaling rule "
-                 "lets in one by one, a PodGroup that carries different values, and, with "
+                 "lets in one by one, a PodGroup that carries different values, a size that the "
+                 "runtime sets, and, with "
                  "gangRepair: off, where a rolling update could not proceed with it.",
      .run = MinAvailable},
     {.name = "recover-policy",

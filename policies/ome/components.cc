@@ -291,19 +291,6 @@ void CheckVolcanoQueue(const RuleContext& context, Findings& findings) {
   }
 }
 
-// The runtime's container that OME merges with this one: runner with runner, and those of a list by
-// name.
-const schemas::ContainerView* MergedWith(const schemas::PodTemplateView& runtime,
-                                         const schemas::ContainerView& container) {
-  for (const schemas::ContainerView& each : runtime.containers) {
-    if (each.role != container.role) continue;
-    if (each.role == schemas::ContainerView::Role::kRunner || each.name == container.name) {
-      return &each;
-    }
-  }
-  return nullptr;
-}
-
 // One amount that the service writes, and the other that is the runtime's.
 void CheckMergedAmount(const RuleContext& context, const schemas::NpuRequest& own,
                        const schemas::NpuRequest& of_runtime, Findings& findings) {
@@ -331,7 +318,7 @@ void CheckMergedResources(const RuleContext& context, Findings& findings) {
     if (pod.runtime == nullptr || !pod.has_pod_spec) continue;
     for (const schemas::ContainerView& container : pod.containers) {
       if (container.npus.empty()) continue;
-      const schemas::ContainerView* base = MergedWith(*pod.runtime, container);
+      const schemas::ContainerView* base = schemas::RuntimeTwin(pod, container);
       if (base == nullptr) continue;
       for (const schemas::NpuRequest& own : container.npus) {
         for (const schemas::NpuRequest& each : base->npus) {

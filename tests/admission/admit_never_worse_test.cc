@@ -28,7 +28,9 @@ std::vector<std::string> WorseAmong(const json::Json& original,
 TEST(NeverWorse, EveryKind) {
   for (int i = 0; i < schemas::kKindCount; ++i) {
     const auto kind = static_cast<schemas::Kind>(i);
-    for (const json::Json& container : {NpuContainer(), CpuContainer()}) {
+    json::Json limited = NpuContainer();
+    limited["resources"] = {{"limits", {{"huawei.com/Ascend910", 8}}}};
+    for (const json::Json& container : {NpuContainer(), CpuContainer(), limited}) {
       EXPECT_THAT(WorseAmong(Workload(kind, {container})), IsEmpty())
           << schemas::KindName(kind) << " of " << schemas::InfoOf(kind).group;
     }

@@ -144,6 +144,43 @@ inline void Try(const Trial& trial, const SmallChange& change, schemas::Admissio
                   " becomes something else: " + json::Json::diff(trial.want, after).dump());
 }
 
+// An amount of NPUs under limits, and its twin under requests.
+struct NpuAmount {
+  json::Json::json_pointer limit;
+  json::Json::json_pointer request;
+};
+
+inline std::optional<NpuAmount> FirstNpuAmount(const json::Json& object) {
+  constexpr auto kHasNpus = [](const json::Json& limits) {
+    return limits.is_object() &&
+           std::any_of(limits.items().begin(), limits.items().end(), [](const auto& entry) {
+             return entry.key() == "huawei.com/Ascend910" && IsCount(entry.value());
+           });
+  };
+  const auto limits = FirstNamed(object, "limits", kHasNpus, json::Json::json_pointer());
+  if (!limits) return std::nullopt;
+  const auto amount = [&](const char* of) {
+    return limits->parent_pointer() / of / std::string("huawei.com/Ascend910");
+  };
+  return NpuAmount{amount("limits"), amount("requests")};
+}
+
+// A client that merges a manifest of which only limits name NPUs, with another amount there now:
+// what was injected beside the limits is in the update as it was.
+inline void TryMergedAmount(const json::Json& original, const json::Json& created,
+                            const schemas::AdmissionRequest& request, const schemas::Config& config,
+                            std::vector<std::string>& worse) {
+  const auto npus = FirstNpuAmount(original);
+  if (!npus || original.contains(npus->request) || !created.contains(npus->request)) return;
+  const SmallChange change = {"NPUs", npus->limit, original[npus->limit].get<int64_t>() + 8,
+                              SmallChange::Of::kCount};
+  json::Json sent = created;
+  change.Apply(sent);
+  json::Json want = sent;
+  want[npus->request] = change.value;
+  Try({created, sent, want, "another amount of NPUs, merged"}, change, request, config, worse);
+}
+
 }  // namespace internal
 
 // Updates that would be refused, or that come out as something else than what is stored with the
@@ -160,6 +197,9 @@ inline std::vector<std::string> WorseUpdates(const json::Json& original,
   const auto made = admission::Admit(request, config, {.evaluate = false});
   const json::Json created = made.mutated ? json::TreeOf(made.mutated->root()) : original;
   const json::Json any;
+  if (!schemas::InfoOf(*kind).template_frozen) {
+    internal::TryMergedAmount(original, created, request, config, worse);
+  }
   for (const SmallChange& change : SmallChanges(original, schemas::InfoOf(*kind).template_frozen)) {
     const std::string name(change.name);
     const auto with = [&change](json::Json object) {

@@ -71,6 +71,41 @@ TEST(NpuRequests, WhatIsMissing) {
   });
 }
 
+// As `kubectl apply` merges a manifest that names limits alone into what was injected.
+TEST(NpuRequests, WhatAnUpdateLeavesBehindFollows) {
+  const std::string requests = "/spec/template/spec/containers/0/resources/requests = ";
+  const auto update = [](const std::string& name, const Json& old_amounts, const Json& limits,
+                         const Json& left, std::vector<std::string> want) {
+    return MutationCase{name, Of(Kind::kDeployment, Limited(limits, left)), std::move(want),
+                        Of(Kind::kDeployment, Limited(old_amounts, old_amounts))};
+  };
+  const Json eight = {{"huawei.com/Ascend910", 8}};
+  const Json four = {{"huawei.com/Ascend910", 4}};
+  ExpectNpuRequests({
+      update("another amount", eight, four, eight, {requests + R"({"huawei.com/Ascend910":4})"}),
+      update("as the API server writes it", {{"huawei.com/Ascend910", "8"}}, four,
+             {{"huawei.com/Ascend910", "8"}, {"cpu", "4"}},
+             {requests + R"({"cpu":"4","huawei.com/Ascend910":4})"}),
+      update("another product", eight, {{"huawei.com/Ascend310P", 1}}, eight,
+             {requests + R"({"huawei.com/Ascend310P":1})"}),
+      update("no NPUs any more", eight, {{"cpu", "4"}}, eight, {requests + "{}"}),
+      update("a slice", {{"huawei.com/Ascend310P-2c", 1}}, {{"huawei.com/Ascend310P-4c", 1}},
+             {{"huawei.com/Ascend310P-2c", 1}}, {requests + R"({"huawei.com/Ascend310P-4c":1})"}),
+      update("both written", eight, four, four, {}),
+      update("a limit that is no number", eight, {{"huawei.com/Ascend910", "many"}}, eight, {}),
+      update("another device", {{"huawei.com/rdma", 1}}, {{"huawei.com/rdma", 2}},
+             {{"huawei.com/rdma", 1}}, {}),
+      {"amounts that differed before",
+       Of(Kind::kDeployment, Limited(four, eight)),
+       {},
+       Of(Kind::kDeployment, Limited({{"huawei.com/Ascend910", 2}}, eight))},
+      {"a frozen template",
+       Of(Kind::kVolcanoJob, Limited(four, eight)),
+       {},
+       Of(Kind::kVolcanoJob, Limited(eight, eight))},
+  });
+}
+
 TEST(NpuRequests, WhoDeclines) {
   const std::string limited = Of(Kind::kDeployment, Limited({{"huawei.com/Ascend910", 8}}));
   MutationCase of_namespace{"the namespace", limited, {}};

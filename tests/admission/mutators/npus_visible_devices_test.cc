@@ -96,6 +96,44 @@ TEST(VisibleDevices, Resource) {
   });
 }
 
+// As `kubectl apply` merges a manifest without the variable into what was injected.
+TEST(VisibleDevices, WhatAnUpdateLeavesBehindFollows) {
+  const std::string env = "/spec/template/spec/containers/0/env";
+  const auto container = [](const std::string& requests, const std::string& limits,
+                            const std::string& field_path) {
+    return DeploymentWith("{containers: [{name: a, resources: {requests: " + requests +
+                          ", limits: " + limits +
+                          "}, env: [{name: A}, {name: ASCEND_VISIBLE_DEVICES, valueFrom: "
+                          "{fieldRef: {apiVersion: v1, fieldPath: \"" +
+                          field_path + "\"}}}, {name: B}]}]}");
+  };
+  const std::string before = "{huawei.com/Ascend910: 8}";
+  const std::string reads = "metadata.annotations['huawei.com/Ascend910']";
+  const std::string old = container(before, before, reads);
+  const std::string gone = env + R"( = [{"name":"A"},{"name":"B"}])";
+  ExpectVisibleDevices({
+      {"another product",
+       container(before, "{huawei.com/npu: 8}", reads),
+       {env + R"(/1/valueFrom/fieldRef/fieldPath = "metadata.annotations['huawei.com/npu']")"},
+       old},
+      {"another product, in both",
+       container("{huawei.com/npu: 8}", "{huawei.com/npu: 8}", reads),
+       {env + R"(/1/valueFrom/fieldRef/fieldPath = "metadata.annotations['huawei.com/npu']")"},
+       old},
+      {"a slice", container(before, "{huawei.com/Ascend910-4c: 1}", reads), {gone}, old},
+      {"no NPUs any more", container(before, "{}", reads), {gone}, old},
+      {"another amount", container(before, "{huawei.com/Ascend910: 4}", reads), {}, old},
+      {"a variable of the user's",
+       container(before, "{huawei.com/npu: 8}", "metadata.annotations['mine']"),
+       {},
+       container(before, before, "metadata.annotations['mine']")},
+      {"a variable that the update writes",
+       container(before, "{huawei.com/npu: 8}", reads),
+       {},
+       container(before, before, "metadata.annotations['mine']")},
+  });
+}
+
 TEST(VisibleDevices, Containers) {
   const std::string npu = "resources: {limits: {huawei.com/Ascend910: 8}}";
   const std::string containers = "/spec/template/spec/containers/";
