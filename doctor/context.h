@@ -84,6 +84,9 @@ struct Context {
   std::set<std::string> fault_namespaces{};     // whose ConfigMaps report faults to a watcher
   std::optional<schemas::Versions> versions{};  // of the watcher's configuration, when it is known
   schemas::SiteKinds kinds{};                   // the same
+  std::optional<schemas::Config> config{};      // of the webhook's Pods, when it is known
+  bool injection_is_off = false;                // by a label of the probe namespace
+  bool webhook_answered = false;                // a dry run got its answer from mindgate
 };
 
 // Reports that something could not be checked: what it was, and the permission that would allow it.

@@ -415,7 +415,9 @@ void CheckPermissions(Context& context) {
     use.looks_runtimes_up |= LooksRuntimesUp(pod);
     const std::string name = ConfigMapOf(pod);
     const auto* config = name.empty() ? nullptr : &ConfigOf(context, configs, name);
-    use.reads_policies |= config != nullptr && *config && (*config)->policy_sources.config_maps;
+    if (config == nullptr || !*config) continue;
+    use.reads_policies |= (*config)->policy_sources.config_maps;
+    if (!context.config) context.config = *config;
   }
   for (const auto& [account, use] : accounts) {
     std::vector<Need> needs;

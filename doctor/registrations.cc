@@ -151,6 +151,7 @@ void CheckProbeNamespace(Context& context, const Json* labels) {
     // but says nothing about the others.
     const std::string inject(json::FindString(labels, "mindgate.io/inject").value_or(""));
     if (mutating && inject == "disabled") {
+      context.injection_is_off = true;
       context.report.Warn(
           kSelectorsCheck,
           "namespace " + ns +

@@ -9,6 +9,8 @@
 #include "doctor/context.h"
 #include "doctor/installation.h"
 #include "json/value.h"
+#include "schemas/config.h"
+#include "schemas/names.h"
 #include "schemas/raw_objects.h"
 
 namespace mindgate::doctor {
@@ -69,12 +71,27 @@ std::string WhyNotReady(const Json& pod) {
   return why;
 }
 
-// What /readyz says of a replica that runs: the API server passes it on.
-std::string Readiness(Context& context, const std::string& ns, const std::string& pod) {
+// The port with /readyz, which containerPorts.probe of the chart sets.
+int64_t ProbePort(const Json& pod) {
+  const Json* containers = json::FindPath(pod, {"spec", "containers"});
+  for (const Json& container : json::IsArray(containers) ? *containers : Json::array()) {
+    const Json* ports = json::Find(container, "ports");
+    for (const Json& port : json::IsArray(ports) ? *ports : Json::array()) {
+      if (json::TextAt(port, {"name"}) != "probe") continue;
+      if (const auto number = json::AsInt(json::Find(port, "containerPort"))) return *number;
+    }
+  }
+  return 8080;
+}
+
+// What /readyz says of a replica that runs: the API server passes it on, where NetworkPolicies let
+// it.
+std::string Readiness(Context& context, const std::string& ns, const Json& pod) {
   // An error status comes with the text of the answer.
   const auto answer =
       context.client.GetPath("/api/v1/namespaces/" + PercentEncoded(ns) + "/pods/" +
-                                 PercentEncoded(pod) + ":8080/proxy/readyz?verbose=1",
+                                 PercentEncoded(json::TextAt(pod, {"metadata", "name"})) + ":" +
+                                 std::to_string(ProbePort(pod)) + "/proxy/readyz?verbose=1",
                              context.stop);
   if (answer || answer.error().http != 503) return "";
   return answer.error().message;
@@ -112,7 +129,7 @@ void CheckPods(Context& context, const std::string& ns, const Json& service) {
     }
     const std::string name = json::TextAt(pod, {"metadata", "name"});
     std::string why = WhyNotReady(pod);
-    if (const std::string status = Readiness(context, ns, name); !status.empty())
+    if (const std::string status = Readiness(context, ns, pod); !status.empty())
       why += "; " + status;
     context.report.Fail(
         kEndpoints, "Pod " + name + " is not ready: " + why,
@@ -183,6 +200,11 @@ void CheckServing(Context& context) {
 namespace {
 
 constexpr std::string_view kDryRunCheck = "dry-run";
+// The rule that the wrong object of the dry run breaks, which is enforced by default.
+constexpr std::string_view kBrokenRule = "MG035";
+// The mutators that write something into a Pod that nothing made.
+constexpr std::string_view kSchedulerMutator = "scheduler-name";
+constexpr std::string_view kDevicesMutator = "visible-devices";
 
 // What the API server says when it cannot call a webhook (k8s.io/apiserver,
 // plugin/webhook/errors, and Go's net and crypto/x509), and what that means.
@@ -210,31 +232,42 @@ constexpr std::array<Symptom, 11> kSymptoms = {{
      "wrong",
      "see service and endpoints"},
     {"no route to host", "the control plane has no route to the Pods (routing or firewall)",
-     "let the control plane reach Pods on port 9443, or set hostNetwork of the chart"},
+     "let the control plane reach the port of the webhook's Pods (containerPorts.webhook of the "
+     "chart, 9443), or set hostNetwork"},
     // Last: a handshake that hangs says both.
     {"deadline exceeded",
      "no answer in time: a firewall or NetworkPolicy drops the packets, or the webhook hangs",
-     "let the control plane reach Pods on port 9443 (NetworkPolicy, firewall rules of a private "
-     "cluster), or set hostNetwork of the chart"},
+     "let the control plane reach the port of the webhook's Pods (containerPorts.webhook of the "
+     "chart, 9443) through NetworkPolicies and the firewall of a private cluster, or set "
+     "hostNetwork"},
 }};
 
+bool IsOn(const Context& context, std::string_view mutator) {
+  return !context.config || !context.config->disabled_mutators.contains(mutator);
+}
+
+// Without the mutator that names the scheduler, the Pod names it: other mutators are for Pods that
+// Volcano places.
 Json ProbePod(const Context& context) {
   const Json amounts = {{"huawei.com/Ascend910", "1"}};
-  return {{"apiVersion", "v1"},
-          {"kind", "Pod"},
-          {"metadata",
-           {{"name", "mindgate-doctor-dry-run"}, {"namespace", context.options.probe_namespace}}},
-          {"spec",
-           {{"securityContext",
-             {{"runAsNonRoot", true}, {"seccompProfile", {{"type", "RuntimeDefault"}}}}},
-            {"containers",
-             {{{"name", "probe"},
-               {"image", "mindgate.invalid/probe"},
-               {"securityContext",
-                {{"allowPrivilegeEscalation", false},
-                 {"runAsUser", 9000},
-                 {"capabilities", {{"drop", {"ALL"}}}}}},
-               {"resources", {{"limits", amounts}, {"requests", amounts}}}}}}}}};
+  Json pod = {
+      {"apiVersion", "v1"},
+      {"kind", "Pod"},
+      {"metadata",
+       {{"name", "mindgate-doctor-dry-run"}, {"namespace", context.options.probe_namespace}}},
+      {"spec",
+       {{"securityContext",
+         {{"runAsNonRoot", true}, {"seccompProfile", {{"type", "RuntimeDefault"}}}}},
+        {"containers",
+         {{{"name", "probe"},
+           {"image", "mindgate.invalid/probe"},
+           {"securityContext",
+            {{"allowPrivilegeEscalation", false},
+             {"runAsUser", 9000},
+             {"capabilities", {{"drop", {"ALL"}}}}}},
+           {"resources", {{"limits", amounts}, {"requests", amounts}}}}}}}}};
+  if (!IsOn(context, kSchedulerMutator)) pod["spec"]["schedulerName"] = context.config->scheduler;
+  return pod;
 }
 
 bool HasHook(const Context& context, bool mutating) {
@@ -311,12 +344,53 @@ void ReportWrongAnswer(Context& context, const std::string& message, const std::
   context.report.Fail(kDryRunCheck, message, fix);
 }
 
-bool IsInjected(const Json& pod) {
-  return json::TextAt(pod, {"spec", "schedulerName"}) == "volcano";
+// Whether it has anything that mindgate injects and that was not sent.
+bool IsInjected(const Json& sent, const Json& pod) {
+  const std::string scheduler = json::TextAt(pod, {"spec", "schedulerName"});
+  if (scheduler != json::TextAt(sent, {"spec", "schedulerName"}) && !scheduler.empty() &&
+      scheduler != schemas::kDefaultScheduler) {
+    return true;
+  }
+  const Json* containers = json::FindPath(pod, {"spec", "containers"});
+  for (const Json& container : json::IsArray(containers) ? *containers : Json::array()) {
+    const Json* env = json::Find(container, "env");
+    for (const Json& variable : json::IsArray(env) ? *env : Json::array()) {
+      if (json::TextAt(variable, {"name"}) == schemas::kVisibleDevices) return true;
+    }
+  }
+  return false;
 }
 
-// A scaling rule that is not JSON is denied under every configuration except one that switches the
-// rule off.
+// Why the Pod of the dry run gets nothing although all is well; empty: it should get something.
+std::string WhyNotInjected(const Context& context) {
+  const std::string& ns = context.options.probe_namespace;
+  if (context.injection_is_off) return "the label mindgate.io/inject of namespace " + ns;
+  if (!context.config) return "";
+  const auto* override_ = context.config->OverrideFor(ns);
+  if (override_ != nullptr && !override_->inject) {
+    return "`namespaces` of mindgate.yaml, for namespace " + ns;
+  }
+  if (IsOn(context, kSchedulerMutator) || IsOn(context, kDevicesMutator)) return "";
+  return "`mutators` of mindgate.yaml (" + std::string(kSchedulerMutator) + " and " +
+         std::string(kDevicesMutator) + ")";
+}
+
+// What `rules`, `namespaces` and maxMode make of the rule that the wrong object breaks.
+schemas::Mode ModeOfBrokenRule(const Context& context) {
+  if (!context.config) return schemas::Mode::kEnforce;
+  const schemas::Config& config = *context.config;
+  const auto* override_ = config.OverrideFor(context.options.probe_namespace);
+  for (const schemas::RuleModes* modes :
+       {override_ == nullptr ? nullptr : &override_->rules, &config.rules}) {
+    if (modes == nullptr) continue;
+    const auto found = modes->find(kBrokenRule);
+    if (found != modes->end()) return std::min(found->second, config.max_mode);
+  }
+  return config.max_mode;
+}
+
+// A scaling rule that is not JSON is denied unless the configuration has a milder mode for the
+// rule.
 void CheckDenial(Context& context) {
   const Json rule = {
       {"apiVersion", "v1"},
@@ -332,6 +406,16 @@ void CheckDenial(Context& context) {
                                         context.rollout_phase);
     return;
   }
+  if (const schemas::Mode mode = ModeOfBrokenRule(context);
+      created && mode != schemas::Mode::kEnforce) {
+    context.report.Skip(kDryRunCheck,
+                        "whether an invalid object is denied could not be tried: in namespace " +
+                            context.options.probe_namespace + " rule " + std::string(kBrokenRule) +
+                            " has mode " + std::string(schemas::ModeName(mode)) +
+                            " in mindgate.yaml (`rules`, `namespaces` or maxMode)",
+                        "choose a namespace where it is enforced: --probe-namespace");
+    return;
+  }
   if (created) {
     ReportWrongAnswer(context,
                       "an invalid object passed the validating webhook: the webhook was not "
@@ -343,6 +427,7 @@ void CheckDenial(Context& context) {
   if (ReportCallFault(context, message)) return;
   if (message.find("denied the request") != std::string::npos &&
       message.find("MG") != std::string::npos) {
+    context.webhook_answered = true;
     context.report.Ok(kDryRunCheck, "an invalid object is denied by mindgate");
     return;
   }
@@ -352,9 +437,16 @@ void CheckDenial(Context& context) {
 }
 
 void CheckInjection(Context& context) {
+  if (const std::string why = WhyNotInjected(context); !why.empty()) {
+    context.report.Skip(
+        kDryRunCheck, "whether a Pod is injected could not be tried: it is switched off by " + why,
+        "choose a namespace where Pods are injected: --probe-namespace");
+    return;
+  }
+  const Json pod = ProbePod(context);
   const auto created =
-      context.client.Create(kube::resources::kPods, context.options.probe_namespace,
-                            ProbePod(context), {.dry_run = true}, context.stop);
+      context.client.Create(kube::resources::kPods, context.options.probe_namespace, pod,
+                            {.dry_run = true}, context.stop);
   if (!created) {
     if (ReportCallFault(context, created.error().message)) return;
     context.report.Skip(kDryRunCheck,
@@ -362,13 +454,25 @@ void CheckInjection(Context& context) {
                         "choose another namespace: --probe-namespace");
     return;
   }
-  if (IsInjected(*created)) {
+  if (IsInjected(pod, *created)) {
     context.report.Ok(kDryRunCheck, "a Pod that asks for NPUs is injected");
     return;
   }
+  const std::string missed = "a Pod that asks for NPUs came back without injection: ";
+  if (context.webhook_answered) {
+    // No fault of the network: the validating webhook of the same Service answered.
+    return ReportWrongAnswer(
+        context,
+        missed +
+            "the webhook answers, but the mutating one was not called, or its configuration "
+            "switches the mutators of this Pod off",
+        "see registration, selectors and ca-bundle, and `mutators` and `namespaces` of "
+        "mindgate.yaml");
+  }
   ReportWrongAnswer(context,
-                    "a Pod that asks for NPUs came back without injection: the mutating webhook "
-                    "was not called or did not answer, which failurePolicy Ignore hides",
+                    missed +
+                        "the mutating webhook was not called or did not answer, which "
+                        "failurePolicy Ignore hides",
                     "see the other findings; `kubectl get --raw /metrics | grep "
                     "webhook_fail_open` counts such calls");
 }

@@ -70,6 +70,28 @@ TEST_F(DoctorTest, OfSeveralReleasesOneMustBeChosen) {
               HasSubstr("there is no Lease canary/other"));
 }
 
+// What the dry run expects is what mindgate.yaml says of rules and mutators that exist.
+TEST_F(DoctorTest, ExpectsWhatIsConfigured) {
+  Install("mindgate-system", "mindgate", "mindgate");
+  const Json labels = {{"app", "webhook"}};
+  server.Put(resources::kServices,
+             {{"metadata", {{"namespace", "mindgate-system"}, {"name", "mindgate-webhook"}}},
+              {"spec", {{"selector", labels}}}});
+  server.Put(
+      resources::kPods,
+      {{"metadata", {{"namespace", "mindgate-system"}, {"name", "w"}, {"labels", labels}}},
+       {"spec", {{"volumes", {{{"name", "config"}, {"configMap", {{"name", "settings"}}}}}}}}});
+  server.Put(resources::kConfigMaps,
+             {{"metadata", {{"namespace", "mindgate-system"}, {"name", "settings"}}},
+              {"data",
+               {{"mindgate.yaml",
+                 "mutators: {scheduler-name: false, visible-devices: false}\n"
+                 "rules: {scaling-rule-readable: warn}\n"}}}});
+  const std::string printed = Run({}).out;
+  EXPECT_THAT(printed, HasSubstr("rule MG035 has mode warn in mindgate.yaml"));
+  EXPECT_THAT(printed, HasSubstr("switched off by `mutators` of mindgate.yaml"));
+}
+
 // The webhook warns of the object that the dry run sends on purpose.
 TEST_F(DoctorTest, WarningsOfTheApiServerAreNotPrinted) {
   Install("mindgate-system", "mindgate", "mindgate");
@@ -99,7 +121,8 @@ TEST_F(DoctorTest, ReadsPoliciesInConfigMaps) {
         {{"namespace", "mindgate-system"},
          {"name", "watcher-0"},
          {"labels",
-          {{"app.kubernetes.io/component", "watcher"}, {"app.kubernetes.io/name", "mindgate"}}}}},
+          {{"app.kubernetes.io/component", "watcher"},
+           {"app.kubernetes.io/instance", "mindgate"}}}}},
        {"spec", {{"volumes", {{{"name", "config"}, {"configMap", {{"name", "settings"}}}}}}}}});
   store("settings", Json::object(),
         {{"mindgate.yaml", "policies: {files: [a.yaml], configMaps: true}\n"}, {"a.yaml", policy}});
