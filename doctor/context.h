@@ -60,6 +60,10 @@ struct Hook {
 // denies nothing, "warn" denies nothing.
 inline constexpr const char* kRolloutPhase = "mindgate.io/rollout-phase";
 
+// On a webhook configuration: what the values of the chart leave out beside it, "mutate" or
+// "validate".
+inline constexpr const char* kLeftOut = "mindgate.io/left-out";
+
 // Where the watcher reads the reports of ClusterD and NodeD.
 inline constexpr const char* kReportNamespace = "mindx-dl";
 

@@ -48,14 +48,28 @@ Hook HookOf(const Json& webhook, bool mutating) {
   return hook;
 }
 
-// "observe", "warn", or empty where nothing keeps mindgate from enforcing.
-std::string RolloutPhase(Context& context) {
-  const auto validating = context.client.Get(kube::resources::kValidatingWebhooks, {},
-                                             context.options.name, context.stop);
-  // Why not, the check of the configuration itself says.
-  if (!validating) return "";
-  const std::string phase = json::TextAt(*validating, {"metadata", "annotations", kRolloutPhase});
-  return phase == "enforce" ? "" : phase;
+// What the configurations that are there say of the installation. Why one cannot be read, the check
+// of it says.
+struct Announced {
+  std::set<std::string> left_out{};
+  bool mutating = false;  // it is there
+  bool validating = false;
+};
+
+Announced ReadAnnouncements(Context& context) {
+  Announced announced;
+  // Where both are there, the validating one has the phase.
+  for (const bool mutating : {true, false}) {
+    const auto found = context.client.Get(
+        mutating ? kube::resources::kMutatingWebhooks : kube::resources::kValidatingWebhooks, {},
+        context.options.name, context.stop);
+    if (!found) continue;
+    (mutating ? announced.mutating : announced.validating) = true;
+    announced.left_out.insert(json::TextAt(*found, {"metadata", "annotations", kLeftOut}));
+    const std::string phase = json::TextAt(*found, {"metadata", "annotations", kRolloutPhase});
+    context.rollout_phase = phase == "enforce" ? "" : phase;
+  }
+  return announced;
 }
 
 void Check(Context& context, const kube::Resource& resource, bool mutating) {
@@ -112,7 +126,7 @@ void Check(Context& context, const kube::Resource& resource, bool mutating) {
 }  // namespace
 
 void CheckRegistrations(Context& context) {
-  context.rollout_phase = RolloutPhase(context);
+  const Announced announced = ReadAnnouncements(context);
   if (!context.rollout_phase.empty()) {
     context.report.Ok(kRegistrationsCheck,
                       "the rollout phase is " + context.rollout_phase + ": " +
@@ -120,10 +134,18 @@ void CheckRegistrations(Context& context) {
                                ? "nothing is injected, and findings are only recorded"
                                : "what rules would deny is admitted with a warning"));
   }
-  if (context.rollout_phase != "observe") {
+  if (!announced.mutating && announced.left_out.contains("mutate")) {
+    context.report.Ok(kRegistrationsCheck,
+                      "nothing is injected, as webhook.mutate.enabled of the chart is false");
+  } else if (context.rollout_phase != "observe") {
     Check(context, kube::resources::kMutatingWebhooks, true);
   }
-  Check(context, kube::resources::kValidatingWebhooks, false);
+  if (!announced.validating && announced.left_out.contains("validate")) {
+    context.report.Ok(kRegistrationsCheck,
+                      "nothing is validated, as webhook.validate.enabled of the chart is false");
+  } else {
+    Check(context, kube::resources::kValidatingWebhooks, false);
+  }
 }
 
 namespace {

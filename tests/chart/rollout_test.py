@@ -15,6 +15,7 @@ from rendering import (
     NAMESPACE,
     ROOT,
     Object,
+    configurations_of,
     helm,
     objects_of,
     of_kind,
@@ -186,6 +187,15 @@ class PhasesTest(unittest.TestCase):
             self.assertEqual(
                 annotations.get("mindgate.io/rollout-phase"), None if phase == "enforce" else phase
             )
+
+    def test_doctor_gets_what_is_left_out(self) -> None:
+        for off, kind in (("mutate", "ValidatingWebhookConfiguration"), ("validate", "MutatingWebhookConfiguration")):
+            objects = parse(template("--set", f"webhook.{off}.enabled=false").stdout)
+            (hook,) = [configuration for _, configuration in configurations_of(objects)]
+            self.assertEqual(hook["kind"], kind)
+            self.assertEqual(hook["metadata"]["annotations"]["mindgate.io/left-out"], off)
+        for _, configuration in configurations_of(objects_of("defaults")):
+            self.assertNotIn("mindgate.io/left-out", configuration["metadata"].get("annotations", {}))
 
     def test_owners_are_set_by_the_watcher_or_by_helm_on_a_cluster(self) -> None:
         # Without a cluster nobody knows the uid of the namespace.

@@ -180,10 +180,15 @@ name: {{ include "mindgate.fullname" . }}
 labels:
   {{- include "mindgate.labels" . | nindent 2 }}
 {{- $observed := ne .Values.rolloutPhase "enforce" }}
-{{- if or $observed (eq .Values.certs.mode "cert-manager") $failClosed }}
+{{- $leftOut := ternary (ternary "" "validate" .Values.webhook.validate.enabled) "mutate" .Values.webhook.mutate.enabled }}
+{{- if or $observed $leftOut (eq .Values.certs.mode "cert-manager") $failClosed }}
 annotations:
   {{- if $observed }}
   mindgate.io/rollout-phase: {{ .Values.rolloutPhase }}
+  {{- end }}
+  {{- /* For `mindgate doctor`: the other configuration is not missing. */}}
+  {{- with $leftOut }}
+  mindgate.io/left-out: {{ . }}
   {{- end }}
   {{- /* cert-manager injects its CA where this annotation is set. */}}
   {{- if eq .Values.certs.mode "cert-manager" }}
