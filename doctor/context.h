@@ -78,6 +78,7 @@ struct Context {
   std::stop_token stop;
   Report& report;
   std::vector<Hook> hooks{};
+  std::string release{};                     // of the webhook configurations; empty: not known
   std::string rollout_phase{};               // of the webhook configurations; empty: enforce
   std::vector<Json> pods{};                  // that the Service selects
   std::string serving_chain{};               // tls.crt of their Secret; empty: not known

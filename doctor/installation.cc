@@ -4,6 +4,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <utility>
 
 #include "base/text.h"
 #include "doctor/context.h"
@@ -35,23 +36,53 @@ std::string NamespaceOf(const Json& configuration) {
   return ns.empty() ? kUsualNamespace : ns;
 }
 
-// The mode that the running watchers' configuration says.
-void ReadMode(kube::Client& client, const std::string& ns, const schemas::KnownNames& known,
-              const std::stop_token& stop, WatcherState& state) {
-  const auto pods = client.ListObjects(kube::resources::kPods, ns,
-                                       {.label_selector = kWatcherSelector}, nullptr, stop);
+// Whether the chart made a webhook configuration. Its label is another one with nameOverride, the
+// names of its webhooks never change.
+bool IsOurs(const Json& configuration) {
+  if (json::TextAt(configuration, {"metadata", "labels", "app.kubernetes.io/name"}) == kUsualName) {
+    return true;
+  }
+  const Json* webhooks = json::Find(configuration, "webhooks");
+  return json::IsArray(webhooks) && std::ranges::any_of(*webhooks, [](const Json& webhook) {
+           const std::string name = json::TextAt(webhook, {"name"});
+           return name.ends_with(".mutate.mindgate.io") || name.ends_with(".validate.mindgate.io");
+         });
+}
+
+std::string ReleaseOf(const Json& object) {
+  return json::TextAt(object, {"metadata", "labels", "app.kubernetes.io/instance"});
+}
+
+// Why there is no mode where no Pod of a watcher was found. Only where nobody can lead it is off.
+void ReadNoPods(const std::string& ns, const std::string& selector, WatcherState& state) {
+  if (state.leader) {
+    state.why_no_mode = state.leader->identity + " leads, but no Pod in namespace " + ns +
+                        " has its labels (" + selector + ")";
+  } else if (state.leader_is_unknown) {
+    state.why_no_mode = "no Pod of a watcher is in namespace " + ns +
+                        ", and it is not known whether one runs elsewhere";
+  } else {
+    state.mode = EnforcementMode::kOff;
+    state.why_no_mode = "no watcher runs in namespace " + ns;
+  }
+}
+
+// The mode that the running watchers' configuration says, after the leader was read.
+void ReadMode(kube::Client& client, const std::string& ns, const std::string& selector,
+              const schemas::KnownNames& known, const std::stop_token& stop, WatcherState& state) {
+  const auto pods =
+      client.ListObjects(kube::resources::kPods, ns, {.label_selector = selector}, nullptr, stop);
   if (!pods) {
     state.why_no_mode = "the watcher's Pods cannot be read: " + pods.error().message;
     return;
   }
+  if (pods->empty()) return ReadNoPods(ns, selector, state);
   std::set<std::string> names;
   for (const Json& pod : *pods) {
     if (std::string name = ConfigMapOf(pod); !name.empty()) names.insert(std::move(name));
   }
   if (names.empty()) {
-    state.why_no_mode = pods->empty() ? "no watcher runs in namespace " + ns
-                                      : "the watcher's Pods mount no configuration";
-    if (pods->empty()) state.mode = EnforcementMode::kOff;
+    state.why_no_mode = "the watcher's Pods mount no configuration";
     return;
   }
   for (const std::string& name : names) {
@@ -75,8 +106,9 @@ void ReadMode(kube::Client& client, const std::string& ns, const schemas::KnownN
   }
 }
 
-void ReadLeader(kube::Client& client, const Installation& installation, Time now,
-                const std::stop_token& stop, WatcherState& state) {
+// Returns the release that the Lease belongs to; empty when that is not known.
+std::string ReadLeader(kube::Client& client, const Installation& installation, Time now,
+                       const std::stop_token& stop, WatcherState& state) {
   const std::string what = "Lease " + installation.ns + "/" + installation.lease();
   const auto lease =
       client.Get(kube::resources::kLeases, installation.ns, installation.lease(), stop);
@@ -85,7 +117,7 @@ void ReadLeader(kube::Client& client, const Installation& installation, Time now
     state.why_no_leader = state.leader_is_unknown
                               ? what + " cannot be read: " + lease.error().message
                               : "there is no " + what;
-    return;
+    return "";
   }
   Leader leader = LeaderOf(*lease, now);
   if (leader.current) {
@@ -94,27 +126,53 @@ void ReadLeader(kube::Client& client, const Installation& installation, Time now
     state.why_no_leader = what + " was last renewed at " +
                           (leader.renewed.empty() ? "an unknown time" : leader.renewed);
   }
+  return ReleaseOf(*lease);
 }
 
 }  // namespace
+
+std::optional<Installation> InstallationOf(std::string_view text) {
+  const size_t slash = text.find('/');
+  if (slash == 0 || slash == std::string_view::npos || slash + 1 == text.size()) {
+    return std::nullopt;
+  }
+  return Installation{.ns = std::string(text.substr(0, slash)),
+                      .name = std::string(text.substr(slash + 1))};
+}
 
 kube::Answer<std::vector<Installation>> FindInstallations(kube::Client& client,
                                                           const std::string& selector,
                                                           const std::string& ns,
                                                           const std::stop_token& stop) {
-  std::set<Installation> found;
+  std::map<std::pair<std::string, std::string>, Installation> found;
   for (const kube::Resource* resource :
        {&kube::resources::kMutatingWebhooks, &kube::resources::kValidatingWebhooks}) {
     const auto configurations =
         client.ListObjects(*resource, "", {.label_selector = selector}, nullptr, stop);
     if (!configurations) return tl::make_unexpected(configurations.error());
     for (const Json& configuration : *configurations) {
-      Installation one{NamespaceOf(configuration),
-                       json::TextAt(configuration, {"metadata", "name"})};
-      if (ns.empty() || one.ns == ns) found.insert(std::move(one));
+      if (selector.empty() && !IsOurs(configuration)) continue;
+      Installation one{.ns = NamespaceOf(configuration),
+                       .name = json::TextAt(configuration, {"metadata", "name"}),
+                       .release = ReleaseOf(configuration)};
+      if (ns.empty() || one.ns == ns) found.try_emplace({one.ns, one.name}, std::move(one));
     }
   }
-  return std::vector<Installation>(found.begin(), found.end());
+  std::vector<Installation> installations;
+  for (auto& [name, one] : found) installations.push_back(std::move(one));
+  return installations;
+}
+
+std::optional<Installation> FindInstallation(kube::Client& client, std::string_view own,
+                                             const std::stop_token& stop) {
+  const auto named = InstallationOf(own);
+  const auto found = FindInstallations(client, "", "", stop);
+  if (!found) return named ? *named : Installation{.guessed = true};
+  for (const Installation& one : *found) {
+    if (named && one.ns == named->ns && one.name == named->name) return one;
+  }
+  if (found->empty()) return named;
+  return found->front();
 }
 
 Leader LeaderOf(const json::Json& lease, Time now) {
@@ -140,9 +198,20 @@ WatcherState LookAtWatcher(kube::Client& client, const Installation& installatio
                            const schemas::KnownNames& known, Time now,
                            const std::stop_token& stop) {
   WatcherState state;
-  ReadMode(client, installation.ns, known, stop, state);
-  ReadLeader(client, installation, now, stop, state);
+  std::string release = ReadLeader(client, installation, now, stop, state);
+  if (installation.guessed && !state.leader) {
+    state.leader_is_unknown = true;
+    state.why_no_leader = "mindgate may be installed elsewhere than in namespace " +
+                          installation.ns + ": " + state.why_no_leader;
+  }
+  if (!installation.release.empty()) release = installation.release;
+  ReadMode(client, installation.ns, WatcherSelector(release), known, stop, state);
   return state;
+}
+
+std::string WatcherSelector(const std::string& release) {
+  return "app.kubernetes.io/component=watcher" +
+         (release.empty() ? "" : ",app.kubernetes.io/instance=" + release);
 }
 
 std::string ConfigMapOf(const json::Json& pod) {

@@ -66,6 +66,9 @@ Announced ReadAnnouncements(Context& context) {
     if (!found) continue;
     (mutating ? announced.mutating : announced.validating) = true;
     announced.left_out.insert(json::TextAt(*found, {"metadata", "annotations", kLeftOut}));
+    std::string release =
+        json::TextAt(*found, {"metadata", "labels", "app.kubernetes.io/instance"});
+    if (!release.empty()) context.release = std::move(release);
     const std::string phase = json::TextAt(*found, {"metadata", "annotations", kRolloutPhase});
     context.rollout_phase = phase == "enforce" ? "" : phase;
   }

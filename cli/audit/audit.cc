@@ -146,8 +146,7 @@ std::optional<audit::AuditOptions> ReadOptions(const AuditCommandOptions& option
 offline::ConfigMapPolicies ConfigMapsOf(const AuditInputs& inputs) {
   if (inputs.connection == nullptr) return {};
   return [client = &inputs.connection->client()]() -> Result<admission::PolicyTexts> {
-    const auto found = doctor::FindInstallations(*client, doctor::kInstalledSelector, "");
-    const std::string ns = found && !found->empty() ? found->front().ns : doctor::kUsualNamespace;
+    const std::string ns = FindInstallation(*client).value_or(doctor::Installation()).ns;
     const auto set = offline::ListPolicyConfigMaps(*client, ns);
     if (set) return set->Texts();
     return Fail(ErrorCode::kNotFound, offline::PolicyConfigMapsFault(ns, set.error()));

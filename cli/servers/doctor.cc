@@ -14,6 +14,7 @@
 #include "cli/console/terminal.h"
 #include "cli/servers/servers.h"
 #include "kube/client.h"
+#include "kube/subprocess.h"
 #include "offline/evaluate.h"
 
 namespace mindgate::cli {
@@ -75,8 +76,9 @@ std::vector<std::string> Names(const doctor::Report& report) {
   return names;
 }
 
-// The selected installation. Nothing, after an error on `io.err`, if there are several. If none was
-// found or they cannot be listed, the default names: the checks report what is missing.
+// The selected installation. Nothing, after an error on `io.err`, if there are several. Where they
+// cannot be listed, the one that this Pod belongs to. Without that, and if none was found, the
+// default names: the checks report what is missing.
 std::optional<doctor::Installation> Choose(const DoctorOptions& options, kube::Client& client,
                                            Streams& io) {
   doctor::Installation chosen;
@@ -86,6 +88,10 @@ std::optional<doctor::Installation> Choose(const DoctorOptions& options, kube::C
     return chosen;
   }
   const auto found = doctor::FindInstallations(client, options.selector, options.ns);
+  if (!found && options.selector.empty()) {
+    const auto own = doctor::InstallationOf(kube::Environment(doctor::kInstallationVariable));
+    return own && (options.ns.empty() || options.ns == own->ns) ? *own : chosen;
+  }
   if (!found || found->empty()) return chosen;
   if (found->size() == 1) return found->front();
   std::string names;
@@ -162,8 +168,9 @@ void AddDoctor(CLI::App& parent, Streams& io, int& exit_code) {
           "Namespace of mindgate (default: the namespace that the webhook configurations point to)",
           "DOCTOR_NAMESPACE", "NAME");
   AddFlag(*command, "-l,--selector", options->selector,
-          "Label selector for the webhook configurations of the installation", "DOCTOR_SELECTOR",
-          "SELECTOR");
+          "Label selector for the webhook configurations of the installation (default: those of "
+          "mindgate)",
+          "DOCTOR_SELECTOR", "SELECTOR");
   AddFlag(*command, "--name", options->name,
           "Name of the webhook configurations (default: found with -l)", "DOCTOR_NAME", "NAME");
   AddFlag(

@@ -93,7 +93,7 @@ int RunWatch(const WatchOptions& options, Streams& io);
 
 struct DoctorOptions {
   kube::AccessFlags cluster;
-  std::string selector = doctor::kInstalledSelector;  // for webhook configurations
+  std::string selector = {};  // for webhook configurations; empty: those of mindgate
   // Empty: found with the selector.
   std::string ns = {};
   std::string name = {};

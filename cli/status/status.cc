@@ -20,6 +20,7 @@
 #include "cli/console/flags.h"
 #include "cli/console/session.h"
 #include "kube/reflector.h"
+#include "kube/subprocess.h"
 #include "watcher/frame/informers.h"
 #include "watcher/scaling/reconciler.h"
 #include "watcher/scaling/service_feed.h"
@@ -264,17 +265,19 @@ class Status {
 
 }  // namespace
 
+std::optional<doctor::Installation> FindInstallation(kube::Client& client) {
+  return doctor::FindInstallation(client, kube::Environment(doctor::kInstallationVariable));
+}
+
 doctor::WatcherState WatcherOf(kube::Client& client, Time now) {
-  const auto found = doctor::FindInstallations(client, doctor::kInstalledSelector, "");
-  // A user who may not list installations may still read the default one.
-  if (!found || !found->empty()) {
-    return doctor::LookAtWatcher(client, found ? found->front() : doctor::Installation(),
-                                 admission::KnownNames(), now);
-  }
+  const auto found = FindInstallation(client);
+  // Whoever bypasses the webhook deletes its configurations, and the watcher goes on.
+  doctor::WatcherState state = doctor::LookAtWatcher(
+      client, found.value_or(doctor::Installation{.guessed = true}), admission::KnownNames(), now);
+  if (found || state.leader) return state;
   doctor::WatcherState none;
   none.mode = schemas::EnforcementMode::kOff;
-  none.why_no_mode = "no webhook configuration has the label " +
-                     std::string(doctor::kInstalledSelector) + ": mindgate is not installed";
+  none.why_no_mode = "there is no webhook configuration of mindgate: it is not installed";
   none.why_no_leader = "mindgate is not installed";
   return none;
 }

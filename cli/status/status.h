@@ -61,7 +61,11 @@ struct StatusOptions {
   ColorMode color = ColorMode::kAuto;
 };
 
-// The watcher's state. If there are several installations, that of the first.
+// The installation of the cluster: in a Pod of its watcher the Pod's own, else the first of
+// several. Nothing: there is none.
+std::optional<doctor::Installation> FindInstallation(kube::Client& client);
+
+// The watcher's state, of that installation.
 doctor::WatcherState WatcherOf(kube::Client& client, Time now);
 
 // Services in a namespace under scaling rules: that with a jobID, and those of the pods that match

@@ -6,6 +6,7 @@
 #include "cli/servers/servers.h"
 #include "kube/fake_api_server.h"
 #include "support/cli.h"
+#include "support/environment.h"
 
 namespace mindgate::cli {
 namespace {
@@ -68,6 +69,16 @@ TEST_F(DoctorTest, OfSeveralReleasesOneMustBeChosen) {
               HasSubstr("Configuration canary-mindgate has"));
   EXPECT_THAT(Run({"-n", "canary", "--name", "prod-mindgate", "--lease", "other"}).out,
               HasSubstr("there is no Lease canary/other"));
+}
+
+// In the watcher's Pod, whose account may not list webhook configurations.
+TEST_F(DoctorTest, LooksAtTheInstallationOfItsOwnPod) {
+  Install("gates", "prod-mindgate", "prod");
+  const ::mindgate::testing::ChangedEnvironment own(
+      ::mindgate::testing::Variables{{"MINDGATE_INSTALLATION", "gates/prod-mindgate"}});
+  server.Forbid("list", "mutatingwebhookconfigurations");
+  EXPECT_THAT(Run({}).out, HasSubstr("there is no Lease gates/prod-mindgate-watcher"));
+  EXPECT_THAT(Run({"-n", "canary"}).out, HasSubstr("there is no Lease canary/mindgate-watcher"));
 }
 
 // What the dry run expects is what mindgate.yaml says of rules and mutators that exist.

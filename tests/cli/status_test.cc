@@ -8,6 +8,7 @@
 #include "cli/deploy/deploy.h"
 #include "kube/fake_api_server.h"
 #include "support/cli.h"
+#include "support/environment.h"
 #include "support/golden.h"
 
 namespace mindgate::cli {
@@ -128,9 +129,42 @@ TEST_F(StatusTest, TheHeaderReportsWhetherAnybodyActs) {
 TEST_F(StatusTest, WithoutAnInstallation) {
   PutWaiting();
   EXPECT_EQ(HeadOf(Run({"-A"}).out),
-            "mode:   off, so decisions are not carried out (no webhook configuration has the label "
-            "app.kubernetes.io/name=mindgate: mindgate is not installed)\n"
+            "mode:   off, so decisions are not carried out (there is no webhook configuration of "
+            "mindgate: it is not installed)\n"
             "leader: none, so decisions are not carried out: mindgate is not installed");
+}
+
+// As `kubectl exec` in the watcher's Pod, whose account may not list webhook configurations.
+TEST_F(StatusTest, WithTheRightsOfTheWatcher) {
+  PutWaiting();
+  Install("enforce");
+  Lead(std::chrono::hours(75));
+  const std::string seen = Run({"-A"}).out;
+  server.Forbid("list", "mutatingwebhookconfigurations");
+  server.Forbid("list", "validatingwebhookconfigurations");
+  {
+    const ::mindgate::testing::ChangedEnvironment own(
+        ::mindgate::testing::Variables{{"MINDGATE_INSTALLATION", "ops/gate"}});
+    EXPECT_EQ(Run({"-A"}).out, seen);
+  }
+  const std::string guessed = HeadOf(Run({"-A"}).out);
+  EXPECT_EQ(guessed,
+            "mode:   unknown: no Pod of a watcher is in namespace mindgate-system, and it is not "
+            "known whether one runs elsewhere\n"
+            "leader: unknown: mindgate may be installed elsewhere than in namespace "
+            "mindgate-system: there is no Lease mindgate-system/mindgate-watcher");
+}
+
+// Whoever bypasses the webhook deletes its configurations; the watcher goes on.
+TEST_F(StatusTest, WithoutTheWebhook) {
+  const std::string renewed = FormatTime(now);
+  server.Put(resources::kLeases,
+             {{"metadata", {{"namespace", "mindgate-system"}, {"name", "mindgate-watcher"}}},
+              {"spec", {{"holderIdentity", "watcher-0"}, {"renewTime", renewed}}}});
+  EXPECT_EQ(HeadOf(Run({"-A"}).out),
+            "mode:   unknown: watcher-0 leads, but no Pod in namespace mindgate-system has its "
+            "labels (app.kubernetes.io/component=watcher)\n"
+            "leader: watcher-0");
 }
 
 TEST_F(StatusTest, ATableOfServices) {
