@@ -52,6 +52,8 @@ def rule(group: str, resources: str, verbs: str, **more: Any) -> Object:
 LEASE = rule(
     "coordination.k8s.io", "leases", "get update patch", resourceNames=["mindgate-watcher"]
 )
+# `mindgate status` in its Pod reports what the configuration does.
+CONFIG = rule("", "configmaps", "get", resourceNames=["mindgate-config"])
 REGISTRATIONS = rule(
     "admissionregistration.k8s.io",
     "mutatingwebhookconfigurations validatingwebhookconfigurations",
@@ -130,7 +132,7 @@ def doctor(probe_namespace: str = "default", *more: Object) -> list[tuple[str, l
             NAMESPACE,
             [
                 rule("", "services", "get", resourceNames=["mindgate-webhook"]),
-                rule("", "configmaps", "get", resourceNames=["mindgate-config"]),
+                CONFIG,
                 *more,
                 rule("coordination.k8s.io", "leases", "get", resourceNames=["mindgate-watcher"]),
                 rule("discovery.k8s.io", "endpointslices", "list"),
@@ -170,7 +172,7 @@ RIGHTS: dict[str, dict[str, list[tuple[str, list[Object]]]]] = {
     "defaults": {
         "mindgate-webhook": [READ_RUNTIMES],
         "mindgate-watcher": [
-            (NAMESPACE, [LEASE, PROBE, *certificates("mindgate-tls")]),
+            (NAMESPACE, [LEASE, CONFIG, PROBE, *certificates("mindgate-tls")]),
             ("", [REGISTRATIONS, OWN_NAMESPACE, *OBSERVE, *GANGS, EVENTS]),
         ],
         "mindgate-test": doctor(),
@@ -178,12 +180,12 @@ RIGHTS: dict[str, dict[str, list[tuple[str, list[Object]]]]] = {
     "cert-manager": {"mindgate-webhook": [READ_RUNTIMES], "mindgate-test": doctor()},
     "own-files": {
         "mindgate-test": doctor(),
-        "mindgate-watcher": [(NAMESPACE, [LEASE, PROBE]), ("", [REGISTRATIONS, *OBSERVE, *GANGS, EVENTS])],
+        "mindgate-watcher": [(NAMESPACE, [LEASE, CONFIG, PROBE]), ("", [REGISTRATIONS, *OBSERVE, *GANGS, EVENTS])],
     },
     "everything": {
         "reader": [(NAMESPACE, [POLICIES]), READ_RUNTIMES],
         "keeper": [
-            (NAMESPACE, [LEASE, *STATE_OF_RESTARTS, POLICIES, *certificates("webhook-pair")]),
+            (NAMESPACE, [LEASE, CONFIG, *STATE_OF_RESTARTS, POLICIES, *certificates("webhook-pair")]),
             (
                 "",
                 [
@@ -208,7 +210,7 @@ RIGHTS: dict[str, dict[str, list[tuple[str, list[Object]]]]] = {
     "minimal": {
         "mindgate-webhook": [READ_RUNTIMES],
         "mindgate-watcher": [
-            (NAMESPACE, [LEASE, PROBE, *certificates("mindgate-tls")]),
+            (NAMESPACE, [LEASE, CONFIG, PROBE, *certificates("mindgate-tls")]),
             ("", [REGISTRATIONS, OWN_NAMESPACE]),
         ],
     },
@@ -699,6 +701,26 @@ class TogetherTest(unittest.TestCase):
                 [secret],
             )
 
+    def test_the_watcher_gets_which_installation_it_belongs_to(self) -> None:
+        """For `kubectl exec` of `mindgate status`, with the rights of its account."""
+        release = ["template", "prod", CHART, "--namespace", "ops", "--set", "nameOverride=gate"]
+        objects = parse(run(ROOT / "scripts/helm", *release).stdout)
+        self.assertIn(
+            {"name": "MINDGATE_INSTALLATION", "value": "ops/prod-gate"},
+            container_of(objects, "prod-gate-watcher")["env"],
+        )
+        the(objects, "MutatingWebhookConfiguration", "prod-gate")
+        # What the program looks for: Pods by these labels, the Lease, and the configuration that they mount.
+        labels = pod_templates(objects)["prod-gate-watcher"]["metadata"]["labels"]
+        self.assertEqual(labels["app.kubernetes.io/component"], "watcher")
+        for each in (the(objects, "Lease", "prod-gate-watcher"), the(objects, "MutatingWebhookConfiguration", "prod-gate")):
+            self.assertEqual(
+                each["metadata"]["labels"]["app.kubernetes.io/instance"], labels["app.kubernetes.io/instance"]
+            )
+        rules = the(objects, "Role", "prod-gate-watcher")["rules"]
+        self.assertIn(rule("", "configmaps", "get", resourceNames=["prod-gate-config"]), rules)
+        the(objects, "ConfigMap", "prod-gate-config")
+
     def test_webhook_and_watcher_read_one_configuration(self) -> None:
         for value_set in VALUE_SETS:
             objects = objects_of(value_set)
@@ -950,7 +972,12 @@ class ProgramTest(unittest.TestCase):
                     seen.add(command)
                     described = run(BINARY, command, "--help").stdout
                     names = [each.partition("=")[0] for each in flags]
-                    names += [each["name"] for each in container.get("env", [])]
+                    # The one that no flag has is for commands that are run beside the watcher.
+                    names += [
+                        each["name"]
+                        for each in container.get("env", [])
+                        if (command, each["name"]) != ("watch", "MINDGATE_INSTALLATION")
+                    ]
                     for name in names:
                         self.assertRegex(
                             described, re.escape(name) + r"\b", f"{command} has no {name}"
