@@ -150,6 +150,8 @@ def doctor(probe_namespace: str = "default", *more: Object) -> list[tuple[str, l
                 ),
                 rule("", "namespaces nodes pods", "list"),
                 rule("mindxdl.gitee.com", "ascendjobs", "list"),
+                rule("apps", "deployments", "list"),
+                rule("rbac.authorization.k8s.io", "clusterroles clusterrolebindings", "list"),
                 rule("authorization.k8s.io", "subjectaccessreviews", "create"),
             ],
         ),

@@ -39,7 +39,8 @@ class RightsTest(unittest.TestCase):
                     self.assertNotIn(right["verb"], VERBS)
                     self.assertNotIn(right["resource"], RESOURCES)
                     self.assertNotEqual(right["group"], "*")
-                    self.assertFalse(right["group"].startswith("rbac."))
+                    # Doctor compares who is an operator with who counts as one.
+                    self.assertFalse(right["group"].startswith("rbac.") and right["verb"] != "list")
                     if right["resource"] == "secrets" and right["verb"] != "create":
                         self.assertEqual(right["names"], ["mindgate-tls"])
 
