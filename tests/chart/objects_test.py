@@ -520,6 +520,20 @@ class SecurityTest(unittest.TestCase):
             (spec["hostNetwork"], spec["dnsPolicy"]), (True, "ClusterFirstWithHostNet")
         )
 
+    def test_an_upgrade_needs_no_node_that_it_may_not_have(self) -> None:
+        """Two Pods of the host network cannot share a node; elsewhere a new one comes first."""
+        for values, unavailable, surge in (
+            ("hostNetwork=false", 0, 1),
+            ("hostNetwork=true", 1, 0),
+            ("hostNetwork=true,replicaCount=1", 0, 1),
+        ):
+            deployment = the(parse(template("--set", values).stdout), "Deployment", "mindgate-webhook")
+            self.assertEqual(
+                deployment["spec"]["strategy"],
+                {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": unavailable, "maxSurge": surge}},
+                values,
+            )
+
     def test_the_key_of_a_ca_stays_outside(self) -> None:
         for value_set in VALUE_SETS:
             volumes = pod_templates(objects_of(value_set))["mindgate-webhook"]["spec"]["volumes"]
