@@ -360,6 +360,11 @@ class AlertsTest(unittest.TestCase):
                 self.assertEqual(headings, ["Meaning", "Impact", "Diagnosis", "Mitigation"])
                 self.assertIn(f"({alert}.md)", index)
 
+    def test_no_page_takes_a_way_that_the_network_policies_close(self) -> None:
+        for page in sorted((ROOT / "docs").rglob("*.md")):
+            for block in re.findall(r"(?ms)^```.*?^```", page.read_text()):
+                self.assertNotIn("/proxy/", block, f"{page.name}: kubectl port-forward reaches the probe port")
+
     def test_they_come_with_what_they_rest_on(self) -> None:
         # Nothing that is not scraped can be alerted on: by default both, or none.
         for value_set in ("defaults", "minimal"):
