@@ -267,6 +267,8 @@ class NotesTest(unittest.TestCase):
         template = yaml.safe_load(applied.stdout)["spec"]["template"]
         self.assertEqual(template["spec"]["schedulerName"], "volcano")
         self.assertIn("fault-scheduling", template["metadata"]["labels"])
+        self.assertIn("has schedulerName volcano and", notes())
+        self.assertIn("has schedulerName next and", notes("--set", "config.scheduler=next"))
 
 
 if __name__ == "__main__":
