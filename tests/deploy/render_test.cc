@@ -93,7 +93,7 @@ TEST(Render, AMindieService) {
 }
 
 // By these they are found: by status and delete, by pruning, and in what a pipeline applies.
-TEST(Render, EveryObjectSaysWhoseItIs) {
+TEST(Render, EveryObjectCarriesItsMarks) {
   std::vector<std::string> texts = {std::string(kOmeConfig), std::string(kAibrixConfig),
                                     std::string(kMindieConfig)};
   for (const Framework each : kFrameworks) texts.emplace_back(StarterOf(each));
