@@ -56,8 +56,10 @@ bool IsSame(const Located& before, const Located& after) {
   return *before.value == *after.value;
 }
 
-// More places broke the rule than were named.
-bool IsOfTheRest(const Finding& finding) { return finding.path.empty() && !finding.error; }
+// Where the rule was broken in more places than were named, any may be one of the others.
+bool MayBeOfTheRest(const Finding& before, const Finding& after) {
+  return before.rest && before.rule == after.rule && !after.error;
+}
 
 }  // namespace
 
@@ -91,9 +93,8 @@ void MarkExisting(const Evaluated& before, const Value& object, schemas::Mode de
   for (Finding& finding : findings) {
     if (finding.mode < denying) continue;
     const Located located(object, finding);
-    // Of a rule that was broken in more places than are named, any may be one of the others.
     finding.existed = std::any_of(known.begin(), known.end(), [&](const Located& old) {
-      return IsSame(old, located) || (old.finding.rule == finding.rule && IsOfTheRest(old.finding));
+      return IsSame(old, located) || MayBeOfTheRest(old.finding, finding);
     });
     if (!finding.existed) continue;
     finding.message += kExisted;

@@ -130,12 +130,18 @@ void Report(const Rule& rule, Mode mode, const RuleContext& context, const Findi
                                    .fix = violation.fix.words,
                                    .within = violation.within,
                                    .right = violation.fix.value,
-                                   .reason = violation.reason});
+                                   .reason = violation.reason,
+                                   .rest = violation.rest});
   }
   if (found.dropped() > 0) {
-    evaluation.findings.push_back({&rule, false, mode, "", "",
-                                   std::to_string(found.dropped()) + " more places break this rule",
-                                   "correct the places named first and apply again"});
+    evaluation.findings.push_back(
+        {.rule = &rule,
+         .mode = std::min(mode, found.dropped_at_most()),
+         .path = "",
+         .field = "",
+         .message = std::to_string(found.dropped()) + " more places break this rule",
+         .fix = "correct the places named first and apply again",
+         .rest = true});
   }
   for (const Findings::Failure& error : found.errors()) {
     evaluation.findings.push_back(
@@ -185,6 +191,7 @@ void Findings::Violate(std::string path, std::string message, Fix fix, json::Pos
                        std::string_view reason) {
   if (violations_.size() == kMax) {
     ++dropped_;
+    dropped_at_most_ = std::max(dropped_at_most_, at_most_);
     return;
   }
   for (const Violation& seen : violations_) {
@@ -192,6 +199,14 @@ void Findings::Violate(std::string path, std::string message, Fix fix, json::Pos
   }
   violations_.push_back(
       {std::move(path), std::move(message), std::move(fix), within, at_most_, reason});
+}
+
+void Findings::ViolateElsewhere(std::string message, Fix fix) {
+  violations_.push_back({.path = "",
+                         .message = std::move(message),
+                         .fix = std::move(fix),
+                         .at_most = at_most_,
+                         .rest = true});
 }
 
 const std::vector<const Rule*>& Catalogue() {

@@ -34,6 +34,7 @@ struct Finding {
   // Of Kubernetes' Status, where a policy of the site gives one: "Invalid". Lives as long as
   // `rule`.
   std::string_view reason = {};
+  bool rest = false;  // stands for places that are not named
 };
 
 // How one rule fared with one object; for `explain`.

@@ -61,6 +61,7 @@ class Findings {
     json::Position within = {};
     Mode at_most = Mode::kEnforce;
     std::string_view reason = {};  // as `reason` of a policy's validation; empty: it has none
+    bool rest = false;             // stands for places that are not named
   };
   // The rule could not be evaluated though it applies.
   struct Failure {
@@ -82,6 +83,8 @@ class Findings {
   // after kMax. `reason` lives as long as the rule.
   void Violate(std::string path, std::string message, Fix fix, json::Position within = {},
                std::string_view reason = {});
+  // More places break the rule than were named: any place may be one of them.
+  void ViolateElsewhere(std::string message, Fix fix);
   // The rule could not be evaluated though it applies; never a pass.
   void Error(std::string message) { errors_.push_back({std::move(message), at_most_}); }
   // What is found from now on leads to no more than this.
@@ -96,6 +99,8 @@ class Findings {
 
   const std::vector<Violation>& violations() const { return violations_; }
   size_t dropped() const { return dropped_; }
+  // The most that any of those leads to.
+  Mode dropped_at_most() const { return dropped_at_most_; }
   const std::vector<Failure>& errors() const { return errors_; }
   const std::vector<std::string>& skipped() const { return skipped_; }
   const std::optional<std::string>& not_applicable() const { return not_applicable_; }
@@ -104,6 +109,7 @@ class Findings {
  private:
   std::vector<Violation> violations_;
   size_t dropped_ = 0;
+  Mode dropped_at_most_ = Mode::kOff;
   std::vector<Failure> errors_;
   std::vector<std::string> skipped_;
   std::optional<std::string> not_applicable_;

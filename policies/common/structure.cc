@@ -123,9 +123,9 @@ void CheckWrongTypes(const RuleContext& context, Findings& findings) {
     findings.Violate(std::string(wrong.path), std::move(message), FixFor(wrong, name));
   }
   if (all.size() > kMaxReported) {
-    findings.Violate("",
-                     std::to_string(all.size() - kMaxReported) + " more members have a wrong type",
-                     "correct the members named first and apply again");
+    findings.ViolateElsewhere(
+        std::to_string(all.size() - kMaxReported) + " more members have a wrong type",
+        "correct the members named first and apply again");
   }
 }
 

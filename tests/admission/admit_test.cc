@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "policies/site/site_policies.h"
+#include "support/bound_policy.h"
 #include "support/objects.h"
 
 // What was wrong before an update warns, what is new denies.
@@ -200,6 +202,44 @@ TEST(Existing, MorePlacesThanAreNamed) {
   const json::Document few = YamlDocument(object(100, 2));
   const json::Document others = YamlDocument(object(200, 2));
   EXPECT_EQ(admission::Admit(UpdateOf(few, others), config).outcome, admission::Outcome::kDenied);
+}
+
+// What a policy of the site finds in the whole object names no place. That is not the rest of
+// something: another finding of the policy is new.
+TEST(Existing, PoliciesThatFindSomethingInTheWholeObject) {
+  std::string text = BoundPolicy("p", "true");
+  const std::string one = R"([{expression: "true"}])";
+  text.replace(text.find(one), one.size(),
+               "[{expression: object.spec.replicas < 3, message: too many replicas}, {expression: "
+               "'!object.spec.paused', message: it is paused}, {expression: "
+               "object.metadata.annotations.size() < 9, message: never}]");
+  auto set = policies::SitePolicies::Make({{"p.yaml", std::move(text)}});
+  ASSERT_TRUE(set);
+  Config config = Only({});
+  config.policies = *std::move(set);
+  const auto object = [](const std::string& spec, const std::string& metadata = "annotations: {}") {
+    return "{apiVersion: apps/v1, kind: Deployment, metadata: {name: a, " + metadata +
+           "}, spec: {" + spec + "}}";
+  };
+  const std::string before = object("replicas: 3, paused: false");
+  ExpectExisting({
+      {"the same", before, before, {"admitted", "policy/p warn  (before)"}, config},
+      {"of another validation",
+       before,
+       object("replicas: 3, paused: true"),
+       {"denied", "policy/p warn  (before)", "policy/p enforce "},
+       config},
+      {"an expression that fails now",
+       before,
+       object("replicas: 3, paused: false", "labels: {}"),
+       {"denied", "policy/p warn  (before)", "policy/p enforce "},
+       config},
+      {"one that failed before",
+       object("replicas: 3, paused: false", "labels: {}"),
+       object("replicas: 3, paused: true", "labels: {}"),
+       {"denied", "policy/p warn  (before)", "policy/p enforce ", "policy/p warn  (before)"},
+       config},
+  });
 }
 
 // A role of an ordered StatefulSet that only works as long as Volcano makes no gang of it (MG155).

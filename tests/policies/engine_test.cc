@@ -97,6 +97,10 @@ void SkipIt(const RuleContext&, Findings& findings) { findings.Skip("needs the q
 void ViolateEverywhere(const RuleContext&, Findings& findings) {
   for (int i = 0; i < 1000; ++i) findings.Violate("/" + std::to_string(i), "wrong", "fix");
 }
+void ViolateEverywhereMildly(const RuleContext& context, Findings& findings) {
+  findings.SetAtMost(Mode::kWarn);
+  ViolateEverywhere(context, findings);
+}
 
 Rule Make(std::string_view id, void (*check)(const RuleContext&, Findings&),
           Mode mode = Mode::kEnforce, KindSet kinds = schemas::kWorkloads) {
@@ -192,6 +196,16 @@ TEST_F(Engine, ManyViolationsAreCutAndCounted) {
   EXPECT_EQ(lines[Findings::kMax],
             "MG901 enforce : 936 more places break this rule => correct the places named first and "
             "apply again");
+}
+
+// What is left out under a milder binding of a policy leads to no more than the binding says.
+TEST_F(Engine, WhatIsCutIsNoWorseThanWhatWasFound) {
+  const Lines lines = Run({Make("MG901", ViolateEverywhereMildly)});
+  ASSERT_EQ(lines.size(), Findings::kMax + 3);
+  EXPECT_EQ(lines[Findings::kMax],
+            "MG901 warn : 936 more places break this rule => correct the places named first and "
+            "apply again");
+  EXPECT_EQ(lines.back(), "admitted");
 }
 
 TEST_F(Engine, RulesOfOtherKindsDoNotApply) {
