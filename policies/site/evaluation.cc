@@ -61,19 +61,19 @@ void Evaluation::Fail(const std::string& message) {
 }
 
 void Evaluation::FailAt(const Expression& expression, const std::string& what,
-                        const json::Issue& issue) {
-  const std::string_view unknown = context_.site->unknown();
-  if (!unknown.empty() && !issue.beyond_limit) {
+                        const Failure& failure) {
+  if (!failure.unknown.empty()) {
     evaluated_ = true;
-    findings_.Skip(std::string(unknown));
+    findings_.Skip(std::string(failure.unknown));
     return;
   }
+  const json::Issue& issue = failure.issue;
   std::string message = what + " cannot be evaluated: " + issue.message;
   if (!issue.hint.empty()) message += "; " + issue.hint;
   Fail(message + " (" + expression.Where(issue.at) + ")");
 }
 
-tl::expected<cel::Value, json::Issue> Evaluation::Evaluate(const Expression& expression) {
+tl::expected<cel::Value, Evaluation::Failure> Evaluation::Evaluate(const Expression& expression) {
   context_.site->Forget();
   allowance_ = left_;
   uint64_t cost = 0;
@@ -82,7 +82,9 @@ tl::expected<cel::Value, json::Issue> Evaluation::Evaluate(const Expression& exp
   // What a variable spent before it passed a limit is not in the cost.
   const bool beyond_limit = !value && value.error().beyond_limit;
   left_ = beyond_limit ? 0 : left_ - std::min(left_, cost);
-  return value;
+  if (value) return *value;
+  return tl::unexpected(
+      Failure{value.error(), beyond_limit ? std::string_view() : context_.site->unknown()});
 }
 
 cel::Value Evaluation::Get(size_t variable, cel::Context& context) {
@@ -93,47 +95,55 @@ cel::Value Evaluation::Get(size_t variable, cel::Context& context) {
   return params_ == nullptr ? cel::Value() : cel::Value::Of(*params_);
 }
 
-// A variable is evaluated when it is first read. It is an expression inside another one: what it
-// costs is taken from that one.
+// A variable is evaluated when it is first read. Each expression that reads one that failed fails
+// at its own place, and for the same reason.
 cel::Value Evaluation::Own(size_t index, cel::Context& context) {
-  if (own_[index]) return *own_[index];
+  std::optional<OwnValue>& own = own_[index];
+  if (!own) {
+    own = EvaluateOwn(index, context);
+    if (!own) return context.Stopped();
+  }
+  context_.site->Recall(own->unknown);
+  if (own->value) return *own->value;
+  return context.Fail({"variables.", policy_.written().variables[index].name, ": ", own->fault});
+}
+
+// It is an expression inside another one: what it costs is taken from that one. Nothing when that
+// is too much.
+std::optional<Evaluation::OwnValue> Evaluation::EvaluateOwn(size_t index, cel::Context& context) {
+  SiteFacts& facts = *context_.site;
+  const std::string_view asked_before = facts.unknown();
+  facts.Forget();
   const uint64_t before = allowance_;
   allowance_ -= std::min(allowance_, context.spent());
   uint64_t cost = 0;
   const Expression& expression = policy_.variables_[index];
   const auto value = expression.program().Evaluate(
-      *this, context_.site->scratch(), {.cost = allowance_, .memory = kMostMemory}, cost);
+      *this, facts.scratch(), {.cost = allowance_, .memory = kMostMemory}, cost);
   allowance_ = before;
+  const std::string_view unknown = facts.unknown();
+  facts.Forget();
+  facts.Recall(asked_before);
   const bool beyond_limit = !value && value.error().beyond_limit;
-  if (!context.Charge(beyond_limit ? before + 1 : cost)) return context.Stopped();
-  if (value) {
-    own_[index] = *value;
-  } else {
-    own_[index] = context.Fail(
-        {"variables.", policy_.written().variables[index].name, ": ", value.error().message});
-  }
-  return *own_[index];
+  if (!context.Charge(beyond_limit ? before + 1 : cost)) return std::nullopt;
+  if (value) return OwnValue{*value, "", unknown};
+  return OwnValue{std::nullopt, value.error().message, unknown};
 }
 
-// One that is false decides, even if another one fails.
+// One that is false decides, even if another one fails, or might be if all were known.
 Evaluation::Condition Evaluation::ConditionsHold() {
-  std::optional<std::pair<size_t, json::Issue>> failed;
-  std::string_view unknown;
+  std::optional<std::pair<size_t, Failure>> failed;
   for (size_t i = 0; i < policy_.conditions_.size(); ++i) {
     const auto value = Evaluate(policy_.conditions_[i]);
     if (value && value->is_false()) return Condition::kDoesNot;
     if (value && value->is_true()) continue;
-    if (failed) continue;
-    failed.emplace(i, value ? json::Issue{{}, "", "it is not a bool", ""} : value.error());
-    unknown = context_.site->unknown();
+    Failure failure = value ? Failure{{{}, "", "it is not a bool", ""}} : value.error();
+    if (failed && (failure.unknown.empty() || !failed->second.unknown.empty())) continue;
+    failed.emplace(i, std::move(failure));
   }
   if (!failed) return Condition::kHolds;
-  if (!unknown.empty()) {
-    findings_.Skip(std::string(unknown));
-  } else {
-    FailAt(policy_.conditions_[failed->first],
-           "condition " + Quote(policy_.written().conditions[failed->first].name), failed->second);
-  }
+  FailAt(policy_.conditions_[failed->first],
+         "condition " + Quote(policy_.written().conditions[failed->first].name), failed->second);
   return Condition::kFailed;
 }
 
@@ -143,7 +153,7 @@ void Evaluation::Validate(const SitePolicy::Validation& validation,
   if (value && value->is_true()) return;
   if (!value || !value->is_false()) {
     FailAt(validation.expression, InBackticks(written.expression.text),
-           value ? json::Issue{{}, "", "it is not a bool", ""} : value.error());
+           value ? Failure{{{}, "", "it is not a bool", ""}} : value.error());
     return;
   }
   FieldMessage message = ReadFieldMessage(*context_.view.object, MessageOf(validation, written));
@@ -180,7 +190,7 @@ void Evaluation::Annotate() {
                          Cut(std::string(value->text()), kLongestAnnotation));
     } else if (!value->is_string() && value->kind() != cel::Kind::kNull) {
       FailAt(policy_.annotations_[i], "audit annotation " + Quote(key),
-             {{}, "", "it is neither a string nor null", ""});
+             {{{}, "", "it is neither a string nor null", ""}});
     }
   }
 }

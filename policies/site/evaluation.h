@@ -30,20 +30,33 @@ class Evaluation final : public cel::Activation {
  private:
   enum class Condition { kHolds, kDoesNot, kFailed };
 
-  tl::expected<cel::Value, json::Issue> Evaluate(const Expression& expression);
+  // Why an expression has no value.
+  struct Failure {
+    json::Issue issue;
+    std::string_view unknown = {};  // it asked for what is not known here, and may have one there
+  };
+  // What became of a variable when it was first read.
+  struct OwnValue {
+    std::optional<cel::Value> value;
+    std::string fault;         // without a value
+    std::string_view unknown;  // what it asked for and is not known here
+  };
+
+  tl::expected<cel::Value, Failure> Evaluate(const Expression& expression);
   cel::Value Own(size_t index, cel::Context& context);
   Condition ConditionsHold();
   void Validate(const SitePolicy::Validation& validation, const WrittenValidation& written);
   std::string MessageOf(const SitePolicy::Validation& validation, const WrittenValidation& written);
   void Annotate();
-  void FailAt(const Expression& expression, const std::string& what, const json::Issue& issue);
+  void FailAt(const Expression& expression, const std::string& what, const Failure& failure);
+  std::optional<OwnValue> EvaluateOwn(size_t index, cel::Context& context);
 
   const SitePolicy& policy_;
   const RuleContext& context_;
   Findings& findings_;
   const size_t first_own_;
   const json::Value* params_ = nullptr;
-  std::vector<std::optional<cel::Value>> own_;  // variables that were evaluated
+  std::vector<std::optional<OwnValue>> own_;  // variables that were evaluated
   uint64_t left_ = kMostSteps;
   uint64_t allowance_ = 0;  // of the expression that is evaluated
   bool evaluated_ = false;

@@ -42,6 +42,10 @@ class SiteFacts {
   // What was asked for since the last Forget() and is not known here; empty when all was.
   std::string_view unknown() const { return unknown_; }
   void Forget() { unknown_ = {}; }
+  // Asked for once more, in a value that was kept.
+  void Recall(std::string_view unknown) {
+    if (unknown_.empty()) unknown_ = unknown;
+  }
 
   // For one policy; it begins with Clear().
   json::Arena& scratch() { return scratch_; }

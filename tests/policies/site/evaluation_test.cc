@@ -127,6 +127,15 @@ TEST(EvaluationOfPolicies, Variables) {
        {"error : `variables.a == 1` cannot be evaluated: variables.a: no such key: 'none' "
         "(a.yaml:9)"},
        {"policy/p error"}},
+      {"where it is read again, and at the place of that",
+       PolicyText("  variables: [{name: a, expression: 'object.none'}]\n  validations:\n"
+                  "  - {expression: 'variables.a == 1'}\n"
+                  "  - expression: |-\n      true &&\n      variables.a == 2"),
+       {"error : `variables.a == 1` cannot be evaluated: variables.a: no such key: 'none' "
+        "(a.yaml:10)",
+        "error : `true && variables.a == 2` cannot be evaluated: variables.a: no such key: 'none' "
+        "(a.yaml:13)"},
+       {"policy/p error"}},
   });
 }
 
@@ -166,6 +175,24 @@ spec: {replicas: 2}
        Demanding("'team-x' in request.userInfo.groups"),
        {},
        {"policy/p skipped (needs the user of the request, who is not known here)"}},
+      {"a user who is not known, in a variable that two expressions read",
+       PolicyText("  variables: [{name: mine, expression: \"'team-x' in "
+                  "request.userInfo.groups\"}]\n  validations: [{expression: variables.mine}, "
+                  "{expression: '!variables.mine'}]"),
+       {},
+       {"policy/p skipped (needs the user of the request, who is not known here)"}},
+      {"in a condition, which might be false",
+       PolicyText("  matchConditions: [{name: a, expression: 'object.none == 4'}, {name: b, "
+                  "expression: \"request.userInfo.username == 'ann'\"}, {name: c, expression: "
+                  "'true'}]\n  validations: [{expression: 'false'}]"),
+       {},
+       {"policy/p skipped (needs the user of the request, who is not known here)"}},
+      {"in a condition beside one that is false",
+       PolicyText("  matchConditions: [{name: b, expression: \"request.userInfo.username == "
+                  "'ann'\"}, {name: c, expression: 'false'}]\n  validations: [{expression: "
+                  "'false'}]"),
+       {},
+       {"policy/p not applicable (its bindings or matchConditions do not match)"}},
       {"a user who does not matter",
        Demanding("'team-x' in request.userInfo.groups || object.spec.replicas == 3"),
        {},
