@@ -16,11 +16,20 @@ bool Has(const std::vector<std::string>& names, std::string_view name) {
                      [&](const std::string& each) { return each == "*" || each == name; });
 }
 
+// Whether "RESOURCE" or "RESOURCE/SUBRESOURCE" means objects of the kind themselves (k8s.io/
+// apiserver: pkg/admission/plugin/webhook/predicates/rules/rules.go).
+bool MeansKind(std::string_view written, const schemas::KindInfo& kind) {
+  const size_t slash = std::min(written.find('/'), written.size());
+  const std::string_view resource = written.substr(0, slash);
+  const std::string_view subresource = written.substr(std::min(slash + 1, written.size()));
+  return (resource == "*" || resource == kind.plural) &&
+         (subresource == "*" || subresource.empty());
+}
+
 bool NamesResource(const ResourceRule& rule, const schemas::KindInfo& kind) {
   return Has(rule.groups, kind.group) &&
-         std::any_of(rule.resources.begin(), rule.resources.end(), [&](const std::string& each) {
-           return each == "*" || each == "*/*" || each == kind.plural;
-         });
+         std::any_of(rule.resources.begin(), rule.resources.end(),
+                     [&](const std::string& each) { return MeansKind(each, kind); });
 }
 
 bool IsInScope(const ResourceRule& rule, const schemas::KindInfo& kind) {

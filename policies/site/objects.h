@@ -59,8 +59,9 @@ struct ResourceRule {
   enum class Scope { kAny, kCluster, kNamespaced };
   std::vector<std::string> groups;    // "*": all
   std::vector<std::string> versions;  // "*": all
-  std::vector<std::string>
-      resources;  // "deployments", "*", "*/*"; those of subresources match none
+  // "deployments", "*"; with any subresource, and the object itself: "deployments/*", "*/*". Those
+  // of one subresource match none: "deployments/scale", "*/scale".
+  std::vector<std::string> resources;
   std::vector<std::string> operations;  // "CREATE", "*"
   std::vector<std::string> names{};     // none: all
   Scope scope = Scope::kAny;

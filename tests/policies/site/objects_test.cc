@@ -54,6 +54,27 @@ TEST(MatchingOfPolicies, Table) {
        "{resourceRules: [{apiGroups: [apps], apiVersions: [v1], operations: [CREATE], resources: "
        "[deployments/scale]}]}",
        false},
+      {"it and its subresources",
+       "{resourceRules: [{apiGroups: [apps], apiVersions: [v1], operations: [CREATE], resources: "
+       "[deployments/*]}]}",
+       true},
+      {"another resource and its subresources",
+       "{resourceRules: [{apiGroups: [apps], apiVersions: [v1], operations: [CREATE], resources: "
+       "[statefulsets/*]}]}",
+       false},
+      {"everything and its subresources",
+       "{resourceRules: [{apiGroups: ['*'], apiVersions: ['*'], operations: ['*'], resources: "
+       "['*/*']}]}",
+       true},
+      {"a subresource of everything",
+       "{resourceRules: [{apiGroups: ['*'], apiVersions: ['*'], operations: ['*'], resources: "
+       "['*/scale']}]}",
+       false},
+      {"it is excluded with its subresources",
+       "{resourceRules: [{" + all +
+           "}], excludeResourceRules: [{apiGroups: [apps], apiVersions: "
+           "['*'], operations: ['*'], resources: [deployments/*]}]}",
+       false},
       {"another group",
        "{resourceRules: [{apiGroups: [batch], apiVersions: ['*'], operations: ['*'], resources: "
        "['*/*']}]}",
