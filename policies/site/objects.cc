@@ -440,10 +440,12 @@ Type<T> ObjectTable(const Type<T>& spec) {
   });
 }
 
-bool IsOfKind(const Json& document, std::string_view kind) {
-  return json::FindString(document, "apiVersion").value_or("").starts_with(kGroup) &&
-         json::FindString(document, "kind") == kind;
-}
+constexpr std::string_view kPolicyKind = "ValidatingAdmissionPolicy";
+constexpr std::string_view kBindingKind = "ValidatingAdmissionPolicyBinding";
+constexpr std::string_view kKindsHere[] = {kPolicyKind, kBindingKind};
+constexpr std::string_view kKindsElsewhere[] = {
+    "MutatingAdmissionPolicy", "MutatingAdmissionPolicyBinding", "MutatingWebhookConfiguration",
+    "ValidatingWebhookConfiguration"};
 
 template <typename T>
 std::optional<T> ReadObject(const Type<T>& table, const Json& document,
@@ -456,9 +458,37 @@ std::optional<T> ReadObject(const Type<T>& table, const Json& document,
 
 }  // namespace
 
-bool IsPolicy(const Json& document) { return IsOfKind(document, "ValidatingAdmissionPolicy"); }
-bool IsBinding(const Json& document) {
-  return IsOfKind(document, "ValidatingAdmissionPolicyBinding");
+Purpose PurposeOf(const Json& document) {
+  const std::string_view api_version = json::FindString(document, "apiVersion").value_or("");
+  const std::string_view kind = json::FindString(document, "kind").value_or("");
+  const bool ours = kind == kPolicyKind || kind == kBindingKind;
+  if (api_version.starts_with(kGroup)) {
+    if (ours) return kind == kPolicyKind ? Purpose::kPolicy : Purpose::kBinding;
+    const bool known = std::find(std::begin(kKindsElsewhere), std::end(kKindsElsewhere), kind) !=
+                       std::end(kKindsElsewhere);
+    return known ? Purpose::kElsewhere : Purpose::kMistaken;
+  }
+  if (ours) return Purpose::kMistaken;
+  return api_version == "v1" && kind == "List" ? Purpose::kList : Purpose::kParameter;
+}
+
+json::Issue MistakenKind(const Json& document, const json::Positions& positions) {
+  const std::string_view api_version = json::FindString(document, "apiVersion").value_or("");
+  const std::string_view kind = json::FindString(document, "kind").value_or("");
+  if (!api_version.starts_with(kGroup)) {
+    const std::string where =
+        api_version.empty() ? " without apiVersion" : " in " + Quote(api_version);
+    return {positions.At("/apiVersion"), "apiVersion",
+            "there is no " + std::string(kind) + where + ": the object has no effect",
+            "write apiVersion: " + std::string(kGroup) + "v1"};
+  }
+  const auto near = NearestOf(kind, kKindsHere);
+  return {
+      positions.At("/kind"), "kind",
+      Quote(kind) + " is not a kind of " + std::string(api_version) + ": the object has no effect",
+      near ? "did you mean " + Quote(*near) + "?"
+           : "write ValidatingAdmissionPolicy or ValidatingAdmissionPolicyBinding, one object "
+             "each"};
 }
 
 std::optional<WrittenPolicy> ReadPolicy(const Json& document, schemas::ReadContext& reading) {

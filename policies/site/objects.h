@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "json/decode.h"
+#include "json/issues.h"
 #include "json/value.h"
 #include "schemas/config.h"
 #include "schemas/kinds.h"
@@ -153,8 +154,19 @@ struct WrittenBinding {
   std::shared_ptr<const json::Document> document{};
 };
 
-bool IsPolicy(const json::Json& document);
-bool IsBinding(const json::Json& document);
+// What an object in a text of policies is there for.
+enum class Purpose {
+  kPolicy,
+  kBinding,
+  kList,       // of objects: v1, List
+  kElsewhere,  // of the group of policies, for API servers alone: MutatingAdmissionPolicy
+  kMistaken,   // of that group without being a kind of it, or named like a policy in another one
+  kParameter,  // any other object
+};
+Purpose PurposeOf(const json::Json& document);
+
+// What is wrong with the kind of one that is mistaken.
+json::Issue MistakenKind(const json::Json& document, const json::Positions& positions);
 
 // Reads one document. What is wrong goes to `reading`, all at once; then nothing is returned.
 std::optional<WrittenPolicy> ReadPolicy(const json::Json& document, schemas::ReadContext& reading);

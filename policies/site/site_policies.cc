@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "json/pointer.h"
 #include "json/yaml.h"
 #include "schemas/reading.h"
 
@@ -28,6 +29,32 @@ struct Bound {
 
 json::Issue Warning(json::Position at, std::string field, std::string message, std::string hint) {
   return {at, std::move(field), "warning: " + std::move(message), std::move(hint)};
+}
+
+// Adds the places that `value` and what it holds have below `pointer` in `all`.
+void AddPlaces(const Json& value, const std::string& pointer, const json::Positions& all,
+               size_t parent, json::Positions& places) {
+  const auto add = [&](const std::string& token, const Json& child) {
+    const std::string below = pointer + json::Child("", token);
+    AddPlaces(child, below, all, places.Add(parent, token, all.At(below)), places);
+  };
+  if (value.is_object()) {
+    for (const auto& [key, member] : value.items()) add(key, member);
+  } else if (value.is_array()) {
+    for (size_t i = 0; i < value.size(); ++i) add(std::to_string(i), value[i]);
+  }
+}
+
+// An item of a List as a document of its own. Its places are those in the text.
+json::YamlDocument ItemOf(const json::YamlDocument& list, size_t index) {
+  const std::string pointer = "/items/" + std::to_string(index);
+  json::YamlDocument item;
+  item.value = list.value.at("items").at(index);
+  const json::Position at = list.positions.At(pointer);
+  item.positions.Set("", at);
+  AddPlaces(item.value, pointer, list.positions, json::Positions::kRoot, item.positions);
+  item.line = at.line;
+  return item;
 }
 
 }  // namespace
@@ -79,28 +106,75 @@ class SiteReader {
   }
 
   void ReadDocument(size_t index, const json::YamlDocument& document) {
-    const site::WrittenIn in{texts_[index], document};
-    schemas::ReadContext reading(document.value, document.positions);
-    if (site::IsPolicy(document.value)) {
-      auto written = site::ReadPolicy(document.value, reading);
-      faults_[index].Append(reading.Faults());
-      if (written) AddPolicy(index, *std::move(written), in);
-    } else if (site::IsBinding(document.value)) {
-      auto binding = site::ReadBinding(document.value, reading);
-      faults_[index].Append(reading.Faults());
-      if (!binding) return;
-      if (bindings_.size() == SitePolicies::kMostBindings) {
-        faults_[index].Add(
-            {{document.line, 1},
-             "",
-             "there are more than " + std::to_string(SitePolicies::kMostBindings) + " bindings",
-             "bind a policy once for several namespaces, with a namespaceSelector"});
+    switch (site::PurposeOf(document.value)) {
+      case site::Purpose::kPolicy:
+        return ReadPolicy(index, document);
+      case site::Purpose::kBinding:
+        return ReadBinding(index, document);
+      case site::Purpose::kList:
+        return ReadList(index, document);
+      case site::Purpose::kElsewhere:
+        warnings_[index].Add(Warning(document.positions.At("/kind"), "kind",
+                                     std::string(*json::FindString(document.value, "kind")) +
+                                         " has no effect here: mindgate evaluates "
+                                         "ValidatingAdmissionPolicies alone",
+                                     "apply it to the cluster"));
         return;
+      case site::Purpose::kMistaken:
+        return faults_[index].Add(site::MistakenKind(document.value, document.positions));
+      case site::Purpose::kParameter:
+        return ReadParameter(index, document);
+    }
+  }
+
+  // What `kubectl get -o yaml` prints of several objects.
+  void ReadList(size_t index, const json::YamlDocument& list) {
+    const Json* items = json::Find(list.value, "items");
+    if (items == nullptr || items->is_null()) return;
+    if (!items->is_array()) {
+      return faults_[index].Add({list.positions.At("/items"), "items",
+                                 "the items of a List must be a list", "write items: [...]"});
+    }
+    for (size_t i = 0; i < items->size(); ++i) {
+      const json::YamlDocument item = ItemOf(list, i);
+      if (site::PurposeOf(item.value) == site::Purpose::kList) {
+        faults_[index].Add({{item.line, 1},
+                            "items[" + std::to_string(i) + "]",
+                            "a List inside of a List is not read",
+                            "put its items into the outer List"});
+      } else {
+        ReadDocument(index, item);
       }
-      bindings_.push_back({*std::move(binding), index, document.positions.At("/spec/policyName"),
-                           document.positions.At("/spec/paramRef")});
-    } else if (json::FindString(document.value, "apiVersion") &&
-               json::FindString(document.value, "kind")) {
+    }
+  }
+
+  void ReadPolicy(size_t index, const json::YamlDocument& document) {
+    schemas::ReadContext reading(document.value, document.positions);
+    auto written = site::ReadPolicy(document.value, reading);
+    faults_[index].Append(reading.Faults());
+    if (written) AddPolicy(index, *std::move(written), {texts_[index], document});
+  }
+
+  void ReadBinding(size_t index, const json::YamlDocument& document) {
+    schemas::ReadContext reading(document.value, document.positions);
+    auto binding = site::ReadBinding(document.value, reading);
+    faults_[index].Append(reading.Faults());
+    if (!binding) return;
+    if (bindings_.size() == SitePolicies::kMostBindings) {
+      faults_[index].Add(
+          {{document.line, 1},
+           "",
+           "there are more than " + std::to_string(SitePolicies::kMostBindings) + " bindings",
+           "bind a policy once for several namespaces, with a namespaceSelector"});
+      return;
+    }
+    bindings_.push_back({*std::move(binding), index, document.positions.At("/spec/policyName"),
+                         document.positions.At("/spec/paramRef")});
+  }
+
+  void ReadParameter(size_t index, const json::YamlDocument& document) {
+    if (json::FindString(document.value, "apiVersion") &&
+        json::FindString(document.value, "kind")) {
       set_->params_.emplace_back(document.value);
     } else if (!texts_[index].found_in_folder) {
       faults_[index].Add({{document.line, 1},

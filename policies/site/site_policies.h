@@ -32,8 +32,8 @@ class SitePolicies {
   static constexpr size_t kMostBytes = size_t{4} * 1024 * 1024;
 
   // The set of all policies in the texts, or all that is wrong with them. The other objects of
-  // Kubernetes there are parameters of the policies. `kinds`: those of the site, which policies
-  // may be about. Never throws.
+  // Kubernetes there are parameters of the policies. What is in a List counts like the rest.
+  // `kinds`: those of the site, which policies may be about. Never throws.
   static tl::expected<std::shared_ptr<const SitePolicies>, std::vector<Faults>> Make(
       const std::vector<Text>& texts, const schemas::SiteKinds& kinds = {});
 

@@ -304,7 +304,9 @@ TEST(Config, PoliciesAreValidatedAndThoseThatAreMissingWarnedOf) {
   workspace.Write("whole.yaml", "kind: ValidatingAdmissionPolicy\n");
   const auto faulty = Cli({"config", "validate", "mindgate.yaml"});
   EXPECT_EQ(faulty.code, 2);
-  EXPECT_THAT(faulty.err, ::testing::StartsWith("whole.yaml:1:1: this is not an object of "));
+  EXPECT_THAT(faulty.err,
+              ::testing::StartsWith("whole.yaml:1:1: there is no ValidatingAdmissionPolicy without "
+                                    "apiVersion: the object has no effect"));
 }
 
 TEST(Config, ExceptionsThatHaveEndedOrEndSoonAreWarnedOf) {

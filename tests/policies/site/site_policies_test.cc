@@ -110,6 +110,34 @@ spec: {policyName: pp, validationActions: [Deny]}
                    ^
 hint: did you mean "p"?
 )"},
+      {"a misspelled kind",
+       "apiVersion: admissionregistration.k8s.io/v1\nkind: ValidatingAdmissonPolicy\nmetadata: "
+       "{name: p}\n",
+       R"(p.yaml:2:7: "ValidatingAdmissonPolicy" is not a kind of admissionregistration.k8s.io/v1: the object has no effect
+kind: ValidatingAdmissonPolicy
+      ^
+hint: did you mean "ValidatingAdmissionPolicy"?
+)"},
+      {"a kind that is far from all",
+       "apiVersion: admissionregistration.k8s.io/v1\nkind: ValidatingAdmissionPolicyList\n",
+       R"(p.yaml:2:7: "ValidatingAdmissionPolicyList" is not a kind of admissionregistration.k8s.io/v1: the object has no effect
+kind: ValidatingAdmissionPolicyList
+      ^
+hint: write ValidatingAdmissionPolicy or ValidatingAdmissionPolicyBinding, one object each
+)"},
+      {"another group", "apiVersion: admission.k8s.io/v1\nkind: ValidatingAdmissionPolicyBinding\n",
+       R"(p.yaml:1:13: there is no ValidatingAdmissionPolicyBinding in "admission.k8s.io/v1": the object has no effect
+apiVersion: admission.k8s.io/v1
+            ^
+hint: write apiVersion: admissionregistration.k8s.io/v1
+)"},
+      {"what only a cluster evaluates",
+       "apiVersion: admissionregistration.k8s.io/v1beta1\nkind: MutatingAdmissionPolicy\n",
+       R"(p.yaml:2:7: warning: MutatingAdmissionPolicy has no effect here: mindgate evaluates ValidatingAdmissionPolicies alone
+kind: MutatingAdmissionPolicy
+      ^
+hint: apply it to the cluster
+)"},
       {"what is not an object", "cases: []", R"(p.yaml:1:1: this is not an object of Kubernetes
 cases: []
 ^
@@ -117,6 +145,58 @@ hint: a file of policies has ValidatingAdmissionPolicies, their bindings and par
 )"},
   };
   for (const Case& c : cases) EXPECT_EQ(FaultsOf(c.text), c.want) << c.name;
+}
+
+// The documents as the items of a List.
+std::string ListOf(const std::string& documents) {
+  std::string list = "apiVersion: v1\nkind: List\nitems:\n-\n";
+  for (size_t begin = 0; begin < documents.size();) {
+    const size_t end = std::min(documents.find('\n', begin), documents.size());
+    const std::string line = documents.substr(begin, end - begin);
+    list += line == "---" ? "-\n" : "  " + line + "\n";
+    begin = end + 1;
+  }
+  return list;
+}
+
+// As `kubectl get -o yaml` prints them.
+TEST(SitePolicies, InAList) {
+  const std::string sound = PolicyText(
+      "  paramKind: {apiVersion: v1, kind: ConfigMap}\n  validations: [{expression: 'false'}]",
+      "  paramRef: {name: limits, parameterNotFoundAction: Deny}");
+  const auto set = SitePolicies::Make(
+      {{"p.yaml",
+        ListOf(sound + "\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: limits}\n"),
+        false}});
+  ASSERT_TRUE(set);
+  EXPECT_TRUE((*set)->warnings().empty());
+  ASSERT_NE((*set)->Find("policy/p"), nullptr);
+  EXPECT_EQ((*set)->Find("policy/p")->source, "p.yaml:5, which demands `false`");
+  const auto& policy = *(*set)->policies()[0];
+  ASSERT_EQ(policy.bindings().size(), 1u);
+  EXPECT_EQ(policy.ParamsOf(policy.bindings()[0]).size(), 1u);
+
+  EXPECT_EQ(FaultsOf(ListOf(PolicyText("  validations:\n  - expression: |\n      true &&\n        "
+                                       "objct.spec.replicas < 3"))),
+            R"(p.yaml:15:11: undeclared reference to 'objct'
+          objct.spec.replicas < 3
+          ^
+hint: did you mean object?
+)");
+  EXPECT_EQ(FaultsOf("apiVersion: v1\nkind: List\nitems: []\n"), "");
+  EXPECT_EQ(FaultsOf("apiVersion: v1\nkind: List\nitems: {}\n"),
+            R"(p.yaml:3:1: the items of a List must be a list
+items: {}
+^
+hint: write items: [...]
+)");
+  EXPECT_EQ(
+      FaultsOf("apiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: List, items: []}\n"),
+      R"(p.yaml:4:1: a List inside of a List is not read
+- {apiVersion: v1, kind: List, items: []}
+^
+hint: put its items into the outer List
+)");
 }
 
 TEST(SitePolicies, OfAFolderOtherFilesAreLeftOut) { EXPECT_EQ(FaultsOf("cases: []", true), ""); }
