@@ -399,16 +399,18 @@ std::string WarningOf(const policies::Finding& finding) {
 }  // namespace
 
 std::string ExplainCommand(const std::vector<const policies::Rule*>& rules, size_t limit) {
-  std::string command = "kubectl mindgate explain";
-  for (size_t i = 0; i < rules.size(); ++i) {
-    if (std::find(rules.begin(), rules.begin() + static_cast<ptrdiff_t>(i), rules[i]) !=
-        rules.begin() + static_cast<ptrdiff_t>(i)) {
+  constexpr std::string_view kCommand = "kubectl mindgate explain";
+  std::string command(kCommand);
+  std::vector<const policies::Rule*> named;
+  for (const policies::Rule* rule : rules) {
+    if (rule->site != nullptr || std::find(named.begin(), named.end(), rule) != named.end()) {
       continue;
     }
-    if (i > 0 && command.size() + 1 + rules[i]->id.size() > limit) break;
-    command += " " + std::string(rules[i]->id);
+    if (!named.empty() && command.size() + 1 + rule->id.size() > limit) break;
+    command += " " + std::string(rule->id);
+    named.push_back(rule);
   }
-  return command;
+  return named.empty() ? "" : command;
 }
 
 std::vector<std::string> Warnings(std::span<const policies::Finding> findings) {
@@ -423,14 +425,17 @@ std::vector<std::string> Warnings(std::span<const policies::Finding> findings) {
     }
   }
   if (warnings.empty()) return warnings;
-  std::string last = "more: ";
-  if (warnings.size() >= kMaxWarnings) {
+  constexpr std::string_view kBefore = ": ";
+  std::string last = "more";
+  const bool too_many = warnings.size() >= kMaxWarnings;
+  if (too_many) {
     const size_t left_out = warnings.size() - kMaxWarnings + 1;
-    last = "and " + std::to_string(left_out) +
-           (left_out == 1 ? " more warning: " : " more warnings: ");
+    last = "and " + std::to_string(left_out) + (left_out == 1 ? " more warning" : " more warnings");
     warnings.resize(kMaxWarnings - 1);
   }
-  warnings.push_back(last + ExplainCommand(rules, kMaxWarning - last.size()));
+  const std::string command = ExplainCommand(rules, kMaxWarning - last.size() - kBefore.size());
+  if (!command.empty()) last += std::string(kBefore) + command;
+  if (too_many || !command.empty()) warnings.push_back(std::move(last));
   return warnings;
 }
 

@@ -112,9 +112,10 @@ bool Denies(const policies::Finding& finding) {
 std::string Message(const std::vector<const policies::Finding*>& denying) {
   std::vector<const policies::Rule*> rules;
   for (const policies::Finding* finding : denying) rules.push_back(finding->rule);
-  const std::string more = admission::ExplainCommand(rules, kMaxExplain);
+  const std::string command = admission::ExplainCommand(rules, kMaxExplain);
+  const std::string more = command.empty() ? "" : "more: " + command;
   if (denying.size() == 1) {
-    const std::string tail = "; more: " + more;
+    const std::string tail = more.empty() ? "" : "; " + more;
     return Sentence(*denying.front()).substr(0, kMaxMessage - tail.size()) + tail;
   }
   std::string message = std::to_string(denying.size()) + " rules are violated:";
@@ -126,7 +127,7 @@ std::string Message(const std::vector<const policies::Finding*>& denying) {
     }
     message += line;
   }
-  return message + "\nmore: " + more;
+  return more.empty() ? message : message + "\n" + more;
 }
 
 // As the API server has them for policies of its own (k8s.io/apiserver:

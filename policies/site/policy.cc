@@ -254,8 +254,10 @@ void SitePolicy::Describe(const WrittenIn& in, const schemas::SiteKinds& kinds) 
   };
   summary_ = text_of(kSummary, first_message.empty() ? "a policy of this site" : first_message);
   why_ = text_of(kWhy, "the site demands it; the policy gives no other reason");
-  fix_ = text_of(kFix, "change what the message names; `mindgate explain " + id_ +
-                           "` shows what the policy demands");
+  fix_ = text_of(kFix,
+                 "change what the message names, or ask who wrote the policy; "
+                 "`mindgate explain " +
+                     id_ + " --policies FILE` shows what it demands");
   source_ = in.file.name + ":" + std::to_string(in.document.line);
   if (!texts.empty()) source_ += ", which demands " + Join(texts, " and ");
   rule_ = {.id = id_,

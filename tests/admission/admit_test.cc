@@ -341,6 +341,27 @@ TEST(Existing, WarningsKeepTheirEnd) {
   EXPECT_EQ(verdict.warnings[1], "more: kubectl mindgate explain MG050");
 }
 
+// Of policies of a site's own the command knows nothing without their files.
+TEST(Warnings, PointToAnExplanationOfRulesAlone) {
+  const policies::Rule& rule = *policies::Catalogue().front();
+  const auto set = policies::SitePolicies::Make({{"p.yaml", BoundPolicy("p", "false")}});
+  ASSERT_TRUE(set);
+  const policies::Rule& policy = *(*set)->Find("policy/p");
+  EXPECT_EQ(admission::ExplainCommand({&policy}, 120), "");
+  EXPECT_EQ(admission::ExplainCommand({&policy, &rule, &policy}, 120),
+            "kubectl mindgate explain MG001");
+  std::vector<policies::Finding> findings(
+      1,
+      {.rule = &policy, .mode = Mode::kWarn, .path = "", .field = "", .message = "m", .fix = ""});
+  EXPECT_EQ(admission::Warnings(findings), std::vector<std::string>{"policy/p: m"});
+  findings.resize(7, findings.front());
+  for (size_t i = 0; i < findings.size(); ++i) findings[i].message = std::to_string(i);
+  EXPECT_EQ(admission::Warnings(findings).back(), "and 3 more warnings");
+  findings.back().rule = &rule;
+  EXPECT_EQ(admission::Warnings(findings).back(),
+            "and 3 more warnings: kubectl mindgate explain MG001");
+}
+
 TEST(Existing, AnExplanationNamesTheModeThatCounted) {
   const json::Document old_object = YamlDocument(Deployment("Force"));
   const json::Document object = YamlDocument(Deployment("Force", "x: y"));

@@ -197,28 +197,47 @@ TEST(AdmissionReview, DenialByPolicyIs403AndListsEverything) {
 }
 
 // As Kubernetes has it for its own policies; the first finding that denies decides.
-TEST(AdmissionReview, AReasonOfAPolicyIsThatOfTheAnswer) {
-  const auto denied_by = [](const std::string& validations) {
-    const std::string policy = R"(apiVersion: admissionregistration.k8s.io/v1
+// What a policy of these validations, in brackets and by commas, makes of the Deployment.
+admission::Verdict DecidedBy(const std::string& validations) {
+  const std::string policy = R"(apiVersion: admissionregistration.k8s.io/v1
 kind: ValidatingAdmissionPolicy
 metadata: {name: p}
 spec:
   matchConstraints:
     resourceRules: [{apiGroups: ["*"], apiVersions: ["*"], operations: ["*"], resources: ["*"]}]
   validations: [)" + validations +
-                               R"(]
+                             R"(]
 ---
 apiVersion: admissionregistration.k8s.io/v1
 kind: ValidatingAdmissionPolicyBinding
 metadata: {name: b}
 spec: {policyName: p, validationActions: [Deny]}
 )";
-    schemas::Config config;
-    const auto set = admission::SetPolicies({{"a.yaml", policy}}, config);
-    EXPECT_TRUE(set.has_value()) << set.error().message();
-    const auto review = Reviewed(ReviewOf(Deployment()).dump());
-    return admission::Admit(review->request, config, {.mutate = false});
+  schemas::Config config;
+  const auto set = admission::SetPolicies({{"a.yaml", policy}}, config);
+  EXPECT_TRUE(set.has_value()) << set.error().message();
+  const auto review = Reviewed(ReviewOf(Deployment()).dump());
+  return admission::Admit(review->request, config, {.mutate = false});
+}
+
+// `kubectl mindgate explain policy/p` needs the policy's file: nobody is sent there.
+TEST(AdmissionReview, OnlyRulesAreExplainedElsewhere) {
+  const auto message = [](const admission::Verdict& verdict) {
+    return Encoded(verdict)["status"]["message"].get<std::string>();
   };
+  const std::string one = "{expression: 'false', message: one}";
+  const std::string fix =
+      "; change what the message names, or ask who wrote the policy; `mindgate explain policy/p "
+      "--policies FILE` shows what it demands";
+  EXPECT_EQ(message(DecidedBy(one)), "policy/p: one" + fix);
+  admission::Verdict both = DecidedBy(one + ", {expression: 'false', message: two}");
+  EXPECT_EQ(message(both),
+            "2 rules are violated:\n- policy/p: one" + fix + "\n- policy/p: two" + fix);
+  both.findings.insert(both.findings.begin(), FindingOf("MG002", schemas::Mode::kEnforce, "first"));
+  EXPECT_THAT(message(both), ::testing::EndsWith("\nmore: kubectl mindgate explain MG002"));
+}
+
+TEST(AdmissionReview, AReasonOfAPolicyIsThatOfTheAnswer) {
   const auto answer = [](const admission::Verdict& verdict) {
     const Json status = Encoded(verdict)["status"];
     return status["code"].dump() + " " + status["reason"].get<std::string>();
@@ -235,9 +254,9 @@ spec: {policyName: p, validationActions: [Deny]}
        "422 Invalid"},
   };
   for (const auto& [validations, wanted] : cases) {
-    EXPECT_EQ(answer(denied_by(validations)), wanted) << validations;
+    EXPECT_EQ(answer(DecidedBy(validations)), wanted) << validations;
   }
-  admission::Verdict rule_first = denied_by("{expression: 'false', reason: Invalid}");
+  admission::Verdict rule_first = DecidedBy("{expression: 'false', reason: Invalid}");
   rule_first.findings.insert(rule_first.findings.begin(),
                              FindingOf("MG002", schemas::Mode::kEnforce, "first"));
   EXPECT_EQ(answer(rule_first), "403 Forbidden");

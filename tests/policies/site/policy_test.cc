@@ -159,7 +159,8 @@ TEST(DescriptionOfPolicies, ComesFromAnnotationsElseFromMessages) {
   EXPECT_EQ(rule.why, "the site demands it; the policy gives no other reason");
   EXPECT_EQ(
       rule.fix,
-      "change what the message names; `mindgate explain policy/p` shows what the policy demands");
+      "change what the message names, or ask who wrote the policy; `mindgate explain policy/p "
+      "--policies FILE` shows what it demands");
   EXPECT_EQ(rule.source, "a.yaml:1, which demands `false`");
   EXPECT_EQ(TitleOf(rule), "policy/p");
   const std::string before = "{name: p}";
