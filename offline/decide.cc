@@ -236,6 +236,8 @@ Decision Decider::Decide(const InputObject& input) const {
     asked.operation = input.operation;
     asked.subresource = input.subresource;
     asked.user_info = input.user_info;
+    asked.dry_run = input.dry_run;
+    asked.options = input.options;
   } else {
     if (asked.old_object == nullptr) {
       asked.old_object = schemas::KnownObjects::Lookup(before_, nullptr)

@@ -357,6 +357,8 @@ class Unwrapper {
     InputObject& object = Add(json::Child(request_path, "object"));
     object.from_review = true;
     object.user_info = json::Find(request, "userInfo");
+    object.dry_run = json::AsBool(json::Find(request, "dryRun")).value_or(false);
+    object.options = json::Find(request, "options");
     object.operation = *operation;
     object.object = json::Find(request, "object");
     object.old_object = json::Find(request, "oldObject");

@@ -66,6 +66,8 @@ struct InputObject {
   std::string ns;
   std::string subresource;
   const json::Value* user_info = nullptr;  // null pointer: unknown
+  bool dry_run = false;
+  const json::Value* options = nullptr;  // null pointer: unknown
 };
 
 // In the order of the texts. An invalid document or text becomes one InputObject with that fault. A

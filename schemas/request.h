@@ -63,6 +63,8 @@ struct AdmissionRequest {
   std::string ns;  // of the request: it wins over an empty one in the object
   std::map<std::string, std::string, std::less<>> namespace_labels;
   const json::Value* user_info = nullptr;  // who asks, as a review has it; null pointer: unknown
+  bool dry_run = false;                    // nothing will be stored
+  const json::Value* options = nullptr;    // CreateOptions, UpdateOptions; null pointer: unknown
   // Whether an owner reference shows that a controller made the object. Offline nobody else is
   // known to write one. On the wire what controllers make is not sent, and others may write what
   // they like.

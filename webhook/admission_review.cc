@@ -218,11 +218,12 @@ tl::expected<Review, ReviewRefusal> DecodeReview(json::Decoder& decoder, json::T
   review.request.subresource = reader.String("subResource");
   review.request.ns = reader.String("namespace");
   review.name = reader.String("name");
-  review.dry_run = reader.Bool("dryRun");
+  review.request.dry_run = reader.Bool("dryRun");
   review.request.object = reader.Object("object");
   review.request.old_object = reader.Object("oldObject");
   const Value* sent_kind = reader.Object("kind");
   const Value* user = reader.Object("userInfo");
+  review.request.options = reader.Object("options");
   if (!reader.fault().empty()) return Refuse(Refusal::kBadRequest, reader.fault());
   // Without it the API server cannot know which of its requests is answered.
   if (review.uid.empty()) return Refuse(Refusal::kBadRequest, "request.uid is missing");

@@ -96,7 +96,6 @@ struct Review {
   std::string kind;
   std::string name;  // "legacy-*****" before generateName is completed
   std::string user;
-  bool dry_run = false;
 };
 
 struct ReviewRefusal {

@@ -124,7 +124,7 @@ void ReviewHandler::LogAnswer(Hook hook, const http::Request& request, const Rev
                                  {"namespace", ForLog(review.request.ns)},
                                  {"name", ForLog(review.name)},
                                  {"user", ForLog(review.user)},
-                                 {"dry_run", review.dry_run},
+                                 {"dry_run", review.request.dry_run},
                                  {"outcome", admission::OutcomeName(verdict.outcome)},
                                  {"findings", static_cast<int64_t>(verdict.findings.size())},
                                  {"rules", rules},

@@ -210,6 +210,14 @@ Value MapOfEntries(std::initializer_list<cel::Entry> entries, json::Arena& arena
   return Value::OfEntries({row, entries.size()});
 }
 
+// What clients send when they ask for nothing in particular.
+Value DefaultOptions(schemas::Operation operation, json::Arena& arena) {
+  const bool update = operation == schemas::Operation::kUpdate;
+  return MapOfEntries({{Text("kind"), Text(update ? "UpdateOptions" : "CreateOptions")},
+                       {Text("apiVersion"), Text("meta.k8s.io/v1")}},
+                      arena);
+}
+
 }  // namespace
 
 Value SiteFacts::Get(Variable variable, cel::Context& evaluation) {
@@ -259,7 +267,10 @@ Value SiteFacts::RequestValue() {
        {Text("name"), Text(context_.view.name)},
        {Text("namespace"), Text(context_.ns())},
        {Text("operation"), Text(schemas::OperationName(context_.request.operation))},
-       {Text("dryRun"), Value::OfBool(false)}},
+       {Text("dryRun"), Value::OfBool(context_.request.dry_run)},
+       {Text("options"), context_.request.options == nullptr
+                             ? DefaultOptions(context_.request.operation, arena_)
+                             : Value::Of(*context_.request.options)}},
       arena_);
 }
 

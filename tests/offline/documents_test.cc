@@ -74,6 +74,20 @@ items:
               ElementsAre(::testing::HasSubstr("apiVersion is missing")));
 }
 
+TEST(Documents, ARecordedReviewHasHowItWasSent) {
+  InputText input;
+  input.name = "review.json";
+  input.text = R"({"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request":
+{"operation": "CREATE", "dryRun": true, "options": {"kind": "CreateOptions"}, "userInfo":
+{"username": "ann"}, "object": {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"}}}})";
+  const auto source = Decode(std::move(input));
+  const auto objects = ObjectsIn(*source);
+  ASSERT_EQ(objects.size(), 1u);
+  EXPECT_TRUE(objects[0].dry_run);
+  EXPECT_EQ(json::FindString(objects[0].options, "kind"), "CreateOptions");
+  EXPECT_EQ(json::FindString(objects[0].user_info, "username"), "ann");
+}
+
 TEST(Documents, AnObjectHasAName) {
   const std::string why =
       "metadata.name: metadata.name is missing, and so is generateName (add one of them; kubectl "

@@ -197,8 +197,9 @@ TEST(AdmissionReview, DenialByPolicyIs403AndListsEverything) {
 }
 
 // As Kubernetes has it for its own policies; the first finding that denies decides.
-// What a policy of these validations, in brackets and by commas, makes of the Deployment.
-admission::Verdict DecidedBy(const std::string& validations) {
+// What a policy of these validations, in braces and by commas, makes of the Deployment. `change` is
+// merged into the request.
+admission::Verdict DecidedBy(const std::string& validations, const Json& change = Json::object()) {
   const std::string policy = R"(apiVersion: admissionregistration.k8s.io/v1
 kind: ValidatingAdmissionPolicy
 metadata: {name: p}
@@ -216,8 +217,21 @@ spec: {policyName: p, validationActions: [Deny]}
   schemas::Config config;
   const auto set = admission::SetPolicies({{"a.yaml", policy}}, config);
   EXPECT_TRUE(set.has_value()) << set.error().message();
-  const auto review = Reviewed(ReviewOf(Deployment()).dump());
+  Json sent = ReviewOf(Deployment());
+  sent["request"].merge_patch(change);
+  const auto review = Reviewed(sent.dump());
   return admission::Admit(review->request, config, {.mutate = false});
+}
+
+TEST(AdmissionReview, PoliciesReadHowItWasSent) {
+  const std::string demanded =
+      "{expression: 'request.dryRun && request.options.fieldManager == \"kubectl\"'}";
+  EXPECT_EQ(
+      DecidedBy(demanded, {{"dryRun", true}, {"options", {{"fieldManager", "kubectl"}}}}).outcome,
+      admission::Outcome::kAdmitted);
+  EXPECT_EQ(
+      DecidedBy(demanded, {{"dryRun", false}, {"options", {{"fieldManager", "kubectl"}}}}).outcome,
+      admission::Outcome::kDenied);
 }
 
 // `kubectl mindgate explain policy/p` needs the policy's file: nobody is sent there.

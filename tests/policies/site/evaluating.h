@@ -76,6 +76,8 @@ struct Asked {
   std::string ns = {};
   std::map<std::string, std::string, std::less<>> namespace_labels = {};
   std::string user_info = {};  // YAML
+  bool dry_run = false;
+  std::string options = {};  // YAML
   std::vector<std::string> others = {};
   bool complete = true;  // the others are all there are
   schemas::Config config = {};
@@ -105,6 +107,8 @@ inline EvaluatedBySite EvaluateBySite(const std::vector<std::string>& texts,
       asked.old_object.empty() ? json::Document() : YamlDocument(asked.old_object);
   const json::Document user =
       asked.user_info.empty() ? json::Document() : YamlDocument(asked.user_info);
+  const json::Document options =
+      asked.options.empty() ? json::Document() : YamlDocument(asked.options);
   const FakeObjects others(asked.others, asked.complete);
   schemas::AdmissionRequest request;
   request.object = &object.root();
@@ -112,6 +116,8 @@ inline EvaluatedBySite EvaluateBySite(const std::vector<std::string>& texts,
   request.namespace_labels = asked.namespace_labels;
   request.objects = &others;
   if (!asked.user_info.empty()) request.user_info = &user.root();
+  request.dry_run = asked.dry_run;
+  if (!asked.options.empty()) request.options = &options.root();
   if (!asked.old_object.empty()) {
     request.operation = schemas::Operation::kUpdate;
     request.old_object = &old_object.root();

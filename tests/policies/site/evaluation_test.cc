@@ -151,7 +151,26 @@ spec: {replicas: 2}
   gold.namespace_labels = {{"tier", "gold"}};
   Asked user;
   user.user_info = "{username: ann, groups: [team-x]}";
+  Asked dry_run;
+  dry_run.dry_run = true;
+  dry_run.options =
+      "{kind: CreateOptions, apiVersion: meta.k8s.io/v1, fieldManager: kubectl, dryRun: [All]}";
   ExpectEvaluations({
+      {"what is stored",
+       Demanding("!request.dryRun && request.options == {'kind': 'CreateOptions', 'apiVersion': "
+                 "'meta.k8s.io/v1'}"),
+       {},
+       {"policy/p passed"}},
+      {"what is only tried",
+       Demanding("request.dryRun && request.options.fieldManager == 'kubectl'"),
+       {},
+       {"policy/p passed"},
+       dry_run},
+      {"an update",
+       Demanding("request.options.kind == 'UpdateOptions'"),
+       {},
+       {"policy/p passed"},
+       update},
       {"without an old object", Demanding("oldObject == null"), {}, {"policy/p passed"}},
       {"with one",
        Demanding("object.spec.replicas - oldObject.spec.replicas == 1"),
