@@ -376,6 +376,10 @@ class Exporter {
 
 std::string_view WhyNotExported(const SitePolicy& policy) {
   if (policy.uses_workload()) return "it reads workload, which only mindgate has";
+  if (!policy.uncertain().empty()) {
+    return "an API server refuses expressions whose type only shows when they are evaluated: write "
+           "bool(...) or string(...) around them";
+  }
   if (!policy.is_bound()) return "no binding names it";
   if (!policy.rule().kinds.Intersects(schemas::kEveryKind)) {
     return "it is about no kind that mindgate evaluates: apply it as it is";

@@ -94,15 +94,102 @@ bool NeedsWorkload(const std::string& text, cel::Environment environment) {
 }
 
 // What an expression must give.
-void CheckType(const Expression& expression, std::string_view wanted,
-               const WrittenExpression& written, const WrittenIn& in, json::Issues& issues) {
-  const std::string& type = expression.program().type();
-  if (type == wanted || type == "dyn") return;
-  if (wanted == "string" && type == "null_type") return;
-  issues.Add({in.document.positions.At(written.path),
-              json::FieldPath(in.document.value, written.path),
-              "the expression must give a " + std::string(wanted) + ", not " + type, ""});
+enum class Wanted { kAnything, kBool, kString, kStringOrNull };
+
+// Types that API servers know of what is "dyn" here (k8s.io/apiserver: pkg/admission/plugin/
+// cel/compile.go, BuildRequestType and BuildNamespaceType).
+std::vector<cel::Variable> ClusterVariables() {
+  std::vector<cel::Variable> variables = FactVariables();
+  for (const char* field : {"name", "namespace", "operation", "subResource", "requestSubResource",
+                            "userInfo.username", "userInfo.uid"}) {
+    variables.push_back({std::string("request.") + field, "string"});
+  }
+  for (const char* field : {"kind.group", "kind.version", "kind.kind", "resource.group",
+                            "resource.version", "resource.resource"}) {
+    const std::string name = field;
+    variables.push_back({"request." + name, "string"});
+    variables.push_back(
+        {"request.request" + std::string(1, name[0] == 'k' ? 'K' : 'R') + name.substr(1),
+         "string"});
+  }
+  variables.push_back({"request.dryRun", "bool"});
+  variables.push_back({"request.userInfo.groups", "list(string)"});
+  variables.push_back({"namespaceObject.metadata.name", "string"});
+  variables.push_back({"namespaceObject.metadata.labels", "map(string, string)"});
+  variables.push_back({"namespaceObject.metadata.annotations", "map(string, string)"});
+  return variables;
 }
+
+// Compiles the expressions of one policy in turn, and keeps what those below it may read.
+class ExpressionCompiler {
+ public:
+  ExpressionCompiler(const WrittenIn& in, bool has_params, json::Issues& issues)
+      : in_(in),
+        issues_(issues),
+        here_{.variables = FactVariables()},
+        in_cluster_{.variables = ClusterVariables()} {
+    if (!has_params) return;
+    here_.variables.push_back({"params"});
+    in_cluster_.variables.push_back({"params"});
+  }
+
+  std::optional<Expression> Compile(const WrittenExpression& written, Wanted wanted) {
+    auto compiled = Expression::Compile(written, in_, here_, issues_);
+    if (!compiled) return compiled;
+    CheckType(*compiled, written, wanted);
+    uses_workload_ = uses_workload_ || NeedsWorkload(written.text, here_);
+    return compiled;
+  }
+
+  // A faulty one (null) stays known, so that those who read it are not faulty for that.
+  void Declare(const std::string& name, const Expression* variable) {
+    here_.variables.push_back({name, variable == nullptr ? "dyn" : variable->program().type()});
+    in_cluster_.variables.push_back({name, variable == nullptr ? "dyn" : TypeInCluster(*variable)});
+  }
+
+  bool uses_workload() const { return uses_workload_; }
+  // Expressions whose type only shows when they are evaluated: an API server takes none of them.
+  json::Issues TakeUncertain() { return std::move(uncertain_); }
+
+ private:
+  std::string TypeInCluster(const Expression& expression) const {
+    const std::string& type = expression.program().type();
+    if (type != "dyn") return type;
+    const auto program = cel::Compile(expression.program().text(), in_cluster_);
+    return program ? program->type() : type;
+  }
+
+  void CheckType(const Expression& expression, const WrittenExpression& written, Wanted wanted) {
+    if (wanted == Wanted::kAnything) return;
+    const std::string& type = expression.program().type();
+    const auto is_right = [wanted](std::string_view each) {
+      return each == (wanted == Wanted::kBool ? "bool" : "string") ||
+             (wanted == Wanted::kStringOrNull && each == "null_type");
+    };
+    if (is_right(type)) return;
+    const std::string name = wanted == Wanted::kBool ? "bool" : "string";
+    const json::Position at = in_.document.positions.At(written.path);
+    std::string field = json::FieldPath(in_.document.value, written.path);
+    if (type != "dyn") {
+      issues_.Add(
+          {at, std::move(field), "the expression must give a " + name + ", not " + type, ""});
+    } else if (!is_right(TypeInCluster(expression))) {
+      uncertain_.Add({at, std::move(field),
+                      "that the expression gives a " + name +
+                          " only shows when it is evaluated: an API server refuses the policy, and "
+                          "`mindgate export vap` leaves it out",
+                      wanted == Wanted::kBool ? "write bool(...) around it, or == true behind it"
+                                              : "write string(...) around it"});
+    }
+  }
+
+  const WrittenIn& in_;
+  json::Issues& issues_;
+  json::Issues uncertain_;
+  cel::Environment here_;
+  cel::Environment in_cluster_;
+  bool uses_workload_ = false;
+};
 
 std::string_view ValueOr(const std::map<std::string, std::string, std::less<>>& annotations,
                          std::string_view key, std::string_view otherwise) {
@@ -197,18 +284,16 @@ std::unique_ptr<SitePolicy> SitePolicy::Make(WrittenPolicy written, const Writte
 
 bool SitePolicy::Compile(const WrittenIn& in, json::Issues& issues) {
   const size_t before = issues.items().size() + issues.dropped();
-  cel::Environment environment{.variables = FactVariables()};
-  if (written_.param_kind) environment.variables.push_back({"params"});
-  const auto add = [&](const WrittenExpression& expression, std::string_view type,
+  ExpressionCompiler compiler(in, written_.param_kind.has_value(), issues);
+  const auto add = [&](const WrittenExpression& expression, Wanted wanted,
                        std::vector<Expression>& all) {
-    auto compiled = Expression::Compile(expression, in, environment, issues);
-    if (!compiled) return;
-    if (!type.empty()) CheckType(*compiled, type, expression, in, issues);
-    uses_workload_ = uses_workload_ || NeedsWorkload(expression.text, environment);
+    auto compiled = compiler.Compile(expression, wanted);
+    if (!compiled) return false;
     all.push_back(*std::move(compiled));
+    return true;
   };
   for (const NamedExpression& each : written_.conditions) {
-    add(each.expression, "bool", conditions_);
+    add(each.expression, Wanted::kBool, conditions_);
   }
   std::vector<size_t> depths;
   for (const NamedExpression& each : written_.variables) {
@@ -219,25 +304,22 @@ bool SitePolicy::Compile(const WrittenIn& in, json::Issues& issues) {
                   "more than " + std::to_string(kDeepestVariables) + " variables need each other",
                   "put some of them into one expression"});
     }
-    const size_t known = variables_.size();
-    add(each.expression, "", variables_);
-    // A faulty one stays known, so that those who read it are not faulty for that.
-    const bool sound = variables_.size() > known;
-    environment.variables.push_back(
-        {"variables." + each.name, sound ? variables_.back().program().type() : "dyn"});
+    const bool sound = add(each.expression, Wanted::kAnything, variables_);
+    compiler.Declare("variables." + each.name, sound ? &variables_.back() : nullptr);
   }
   for (const WrittenValidation& each : written_.validations) {
     std::vector<Expression> pair;
-    add(each.expression, "bool", pair);
-    const bool sound = !pair.empty();
-    if (!each.message_expression.empty()) add(each.message_expression, "string", pair);
+    const bool sound = add(each.expression, Wanted::kBool, pair);
+    if (!each.message_expression.empty()) add(each.message_expression, Wanted::kString, pair);
     if (!sound) continue;
     validations_.push_back(
         {std::move(pair[0]), pair.size() > 1 ? std::optional(std::move(pair[1])) : std::nullopt});
   }
   for (const NamedExpression& each : written_.audit_annotations) {
-    add(each.expression, "string", annotations_);
+    add(each.expression, Wanted::kStringOrNull, annotations_);
   }
+  uses_workload_ = compiler.uses_workload();
+  if (!uses_workload_) uncertain_ = compiler.TakeUncertain();
   return issues.items().size() + issues.dropped() == before;
 }
 

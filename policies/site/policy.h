@@ -80,6 +80,9 @@ class SitePolicy final : public Check {
   const WrittenPolicy& written() const { return written_; }
   // Whether a cluster cannot evaluate it, because an expression reads `workload`.
   bool uses_workload() const { return uses_workload_; }
+  // Expressions that a cluster refuses, as it must know before it evaluates them what they give.
+  // Here the value decides. None of a policy that uses `workload`.
+  const json::Issues& uncertain() const { return uncertain_; }
 
   void Run(const RuleContext& context, Findings& findings) const override;
 
@@ -103,6 +106,7 @@ class SitePolicy final : public Check {
   std::vector<WrittenBinding> bindings_;  // the strongest first
   const Params* params_ = nullptr;
   bool uses_workload_ = false;
+  json::Issues uncertain_;
 
   // What the rule shows.
   std::string id_;

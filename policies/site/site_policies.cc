@@ -211,6 +211,9 @@ class SiteReader {
                                    "the policy matches no kind that mindgate evaluates",
                                    "`mindgate kinds` lists them; a cluster evaluates every kind"));
     }
+    for (const json::Issue& issue : policy->uncertain().items()) {
+      warnings_[index].Add(Warning(issue.at, issue.field, issue.message, issue.hint));
+    }
     set_->policies_.push_back(std::move(policy));
   }
 

@@ -383,6 +383,12 @@ TEST(WhyNotExported, NamesTheReason) {
   EXPECT_EQ(why(testing::Demanding("workload.templates == []")),
             "it reads workload, which only mindgate has");
   EXPECT_EQ(why(unbound), "no binding names it");
+  const std::string uncertain =
+      "an API server refuses expressions whose type only shows when they are evaluated: write "
+      "bool(...) or string(...) around them";
+  EXPECT_EQ(why(testing::Demanding("object.spec.paused")), uncertain);
+  EXPECT_EQ(why(testing::Demanding("bool(object.spec.paused)")), "");
+  EXPECT_EQ(OutlineOfSite(Export({testing::Demanding("object.spec.paused")})), SiteLines{});
   EXPECT_EQ(OutlineOfSite(Export({testing::Demanding("workload.templates == []")})), SiteLines{});
   EXPECT_EQ(OutlineOfSite(Export({unbound})), SiteLines{});
 }

@@ -61,6 +61,42 @@ hint: leave checks of permissions to RBAC or to a ValidatingAdmissionPolicy
   validations: [{expression: '1 + 1'}]
                              ^
 )"},
+      {"a value whose type is not certain",
+       PolicyText("  validations: [{expression: object.spec.paused, messageExpression: "
+                  "object.metadata.name}]\n  auditAnnotations: [{key: a, valueExpression: "
+                  "object.spec.a}]"),
+       R"(p.yaml:8:30: warning: that the expression gives a bool only shows when it is evaluated: an API server refuses the policy, and `mindgate export vap` leaves it out
+  validations: [{expression: object.spec.paused, messageExpression: object.metadata.name}]
+                             ^
+hint: write bool(...) around it, or == true behind it
+p.yaml:8:69: warning: that the expression gives a string only shows when it is evaluated: an API server refuses the policy, and `mindgate export vap` leaves it out
+  validations: [{expression: object.spec.paused, messageExpression: object.metadata.name}]
+                                                                    ^
+hint: write string(...) around it
+p.yaml:9:48: warning: that the expression gives a string only shows when it is evaluated: an API server refuses the policy, and `mindgate export vap` leaves it out
+  auditAnnotations: [{key: a, valueExpression: object.spec.a}]
+                                               ^
+hint: write string(...) around it
+)"},
+      {"values whose type is certain",
+       PolicyText("  variables: [{name: dry, expression: request.dryRun}, {name: who, expression: "
+                  "request.userInfo.username}]\n  validations: [{expression: bool(object.spec.a), "
+                  "messageExpression: string(object.metadata.name)}, {expression: "
+                  "object.spec.paused == true, messageExpression: variables.who}, {expression: "
+                  "variables.dry}, {expression: \"namespaceObject.metadata.labels['a'] == 'b'\"}]\n"
+                  "  auditAnnotations: [{key: a, valueExpression: request.requestKind.kind}, {key: "
+                  "b, valueExpression: 'null'}]"),
+       ""},
+      {"a value that only mindgate knows",
+       PolicyText("  validations: [{expression: 'workload.templates.size() > 0'}, {expression: "
+                  "object.spec.paused}]"),
+       ""},
+      {"null is no message",
+       PolicyText("  validations: [{expression: 'true', messageExpression: 'null'}]"),
+       R"(p.yaml:8:57: the expression must give a string, not null_type
+  validations: [{expression: 'true', messageExpression: 'null'}]
+                                                        ^
+)"},
       {"a variable that is used before it is there",
        PolicyText("  variables: [{name: a, expression: variables.b}, {name: b, expression: "
                   "'1'}]\n  validations: [{expression: 'variables.a == 1'}]"),
