@@ -220,8 +220,11 @@ void Evaluate(WorkloadView& view, WorkloadView* old_view, const AdmissionRequest
                                                        options.explain ? &verdict.traces : nullptr);
   verdict.gave_up = evaluation.gave_up;
   verdict.findings = std::move(evaluation.findings);
+  verdict.skipped = std::move(evaluation.skipped);
   verdict.annotations = std::move(evaluation.annotations);
-  if (!verdict.findings.empty() || options.explain) verdict.policies = config.policies;
+  if (!verdict.findings.empty() || !verdict.skipped.empty() || options.explain) {
+    verdict.policies = config.policies;
+  }
   if (old_view != nullptr && config.existing_violations == schemas::Mode::kWarn &&
       IsDenied(verdict, options)) {
     ForgiveExisting(view, *old_view, request, config, options, verdict);

@@ -46,10 +46,11 @@ struct Verdict {
   json::Patch patch;
   std::vector<mutators::Change> changes;
   std::vector<policies::Finding> findings;
+  std::vector<policies::Skipped> skipped;                   // policies of a site's own
   std::vector<policies::Findings::Annotation> annotations;  // for the API server's audit log
   std::vector<std::string> warnings;  // as a kubectl user reads them: at most kMaxWarnings, each
                                       // at most kMaxWarning bytes
-  // What `findings` and `traces` point into, of policies of a site's own.
+  // What `findings`, `skipped` and `traces` point into, of policies of a site's own.
   std::shared_ptr<const policies::SitePolicies> policies;
   // After mutation; null when no patch was made. It shares what is unchanged with the request's
   // object and lives no longer.

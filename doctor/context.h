@@ -153,6 +153,7 @@ struct Need {
 Need LeadingNeeds(const Options& options);
 Need CertificateNeeds(const Options& options);
 Need LookupNeeds();
+Need NamespaceNeeds();
 // Of whoever reads policies from ConfigMaps: webhook and watcher.
 Need PolicyNeeds(const Options& options);
 // What the configuration switches on. Its kinds outlive the result.

@@ -142,6 +142,12 @@ Need LookupNeeds() {
           "an InferenceService is injected only if its own spec asks for NPUs"};
 }
 
+Need NamespaceNeeds() {
+  return {{{"", "namespaces", "list", "", ""}, {"", "namespaces", "watch", "", ""}},
+          "policies that select namespaces by labels, or read namespaceObject, are skipped",
+          "policies"};
+}
+
 Need PolicyNeeds(const Options& options) {
   return {{{"", "configmaps", "list", options.ns, ""}, {"", "configmaps", "watch", options.ns, ""}},
           "it cannot read policies, and loads no configuration once it restarts",
@@ -413,16 +419,16 @@ void CheckWatcherAccounts(Context& context, Configs& configs) {
 // What the replicas of the webhook that run under an account call the API server for.
 struct WebhookUse {
   bool looks_runtimes_up = false;
+  bool looks_namespaces_up = false;
   bool reads_policies = false;
 };
 
-bool LooksRuntimesUp(const Json& pod) {
+bool HasSwitch(const Json& pod, std::string_view name) {
   const Json* containers = json::FindPath(pod, {"spec", "containers"});
   if (!json::IsArray(containers)) return false;
   for (const Json& container : *containers) {
     for (const Json& variable : container.value("env", Json::array())) {
-      if (json::TextAt(variable, {"name"}) == "MINDGATE_LOOKUP_RUNTIMES" &&
-          json::TextAt(variable, {"value"}) == "true") {
+      if (json::TextAt(variable, {"name"}) == name && json::TextAt(variable, {"value"}) == "true") {
         return true;
       }
     }
@@ -438,7 +444,8 @@ void CheckPermissions(Context& context) {
   std::map<std::string, WebhookUse> accounts;
   for (const Json& pod : context.pods) {
     WebhookUse& use = accounts[json::TextAt(pod, {"spec", "serviceAccountName"})];
-    use.looks_runtimes_up |= LooksRuntimesUp(pod);
+    use.looks_runtimes_up |= HasSwitch(pod, "MINDGATE_LOOKUP_RUNTIMES");
+    use.looks_namespaces_up |= HasSwitch(pod, "MINDGATE_LOOKUP_NAMESPACES");
     const std::string name = ConfigMapOf(pod);
     const auto* config = name.empty() ? nullptr : &ConfigOf(context, configs, name);
     if (config == nullptr || !*config) continue;
@@ -448,6 +455,7 @@ void CheckPermissions(Context& context) {
   for (const auto& [account, use] : accounts) {
     std::vector<Need> needs;
     if (use.looks_runtimes_up) needs.push_back(LookupNeeds());
+    if (use.looks_namespaces_up) needs.push_back(NamespaceNeeds());
     if (use.reads_policies) needs.push_back(PolicyNeeds(context.options));
     if (!needs.empty()) Check(context, account, needs);
   }

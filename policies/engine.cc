@@ -261,6 +261,9 @@ void EvaluateBy(std::span<const Rule* const> rules, const RuleContext& context,
         for (const Findings::Annotation& annotation : found.annotations()) {
           evaluation.annotations.push_back(annotation);
         }
+        if (rule->site != nullptr && !found.skipped().empty()) {
+          evaluation.skipped.push_back({rule, found.skipped().front()});
+        }
         const bool broken = !found.violations().empty() || !found.errors().empty();
         const auto* exception = broken ? ExceptionFor(*rule, context) : nullptr;
         if (exception != nullptr) {

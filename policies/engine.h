@@ -46,8 +46,15 @@ struct RuleTrace {
   std::string reason;  // why it does not apply, was skipped or is excepted
 };
 
+// A policy of the site that was not evaluated, or not all of it, since something is not known.
+struct Skipped {
+  const Rule* rule;
+  std::string reason;
+};
+
 struct Evaluation {
   std::vector<Finding> findings;                  // by rule id, then in the order found
+  std::vector<Skipped> skipped;                   // by rule id
   std::vector<Findings::Annotation> annotations;  // for the audit log of the API server
   bool denied = false;                            // a finding of mode enforce
   bool gave_up = false;                           // the request was over before every rule had run

@@ -54,6 +54,8 @@ class ObjectLookup {
 const json::Value* FindRuntime(const json::Value& inference_service, const ObjectLookup& objects,
                                std::string_view ns);
 
+using NamespaceLabels = std::map<std::string, std::string, std::less<>>;
+
 // One admission request, offline or on the wire.
 struct AdmissionRequest {
   Operation operation = Operation::kCreate;
@@ -61,7 +63,8 @@ struct AdmissionRequest {
   const json::Value* object = nullptr;      // null pointer on DELETE
   const json::Value* old_object = nullptr;  // on UPDATE and DELETE, when known
   std::string ns;  // of the request: it wins over an empty one in the object
-  std::map<std::string, std::string, std::less<>> namespace_labels;
+  NamespaceLabels namespace_labels;
+  bool knows_namespace_labels = true;      // false: the namespace may have others
   const json::Value* user_info = nullptr;  // who asks, as a review has it; null pointer: unknown
   bool dry_run = false;                    // nothing will be stored
   const json::Value* options = nullptr;    // CreateOptions, UpdateOptions; null pointer: unknown

@@ -142,7 +142,8 @@ class Metrics::Impl {
                     .Register(registry)),
         findings(prometheus::BuildCounter()
                      .Name("mindgate_rule_findings_total")
-                     .Help("Rule violations, and rules that could not be evaluated.")
+                     .Help("Rule violations, rules that could not be evaluated, and policies that "
+                           "were skipped.")
                      .Register(registry)),
         bugs(prometheus::BuildCounter()
                  .Name("mindgate_webhook_bugs_total")
@@ -193,6 +194,9 @@ void Metrics::CountReview(Hook hook, const Review& review, const admission::Verd
     const std::string_view mode = finding.error ? "error" : schemas::ModeName(finding.mode);
     impl_->findings.Add({{"rule", std::string(finding.rule->id)}, {"mode", std::string(mode)}})
         .Increment();
+  }
+  for (const policies::Skipped& skipped : verdict.skipped) {
+    impl_->findings.Add({{"rule", std::string(skipped.rule->id)}, {"mode", "skipped"}}).Increment();
   }
 }
 

@@ -67,7 +67,8 @@ ReviewHandler::ReviewHandler(const ServerOptions& options, const ServerInputs& i
       watchdog_(watchdog),
       // A rollout of thousands of pods must not make the log the most expensive part of a review.
       admitted_(20, 100, inputs.clock),
-      others_(100, 10, inputs.clock) {}
+      others_(100, 10, inputs.clock),
+      skipped_(5, 100, inputs.clock) {}
 
 void ReviewHandler::OnBug(std::string_view what) {
   metrics_.CountBug();
@@ -134,6 +135,26 @@ void ReviewHandler::LogAnswer(Hook hook, const http::Request& request, const Rev
                                  {"traceparent", request.traceparent}});
 }
 
+void ReviewHandler::AddNamespaceLabels(schemas::AdmissionRequest& request) const {
+  auto labels = inputs_.namespace_labels(request.ns);
+  request.knows_namespace_labels = labels.has_value();
+  if (labels) request.namespace_labels = *std::move(labels);
+}
+
+// Nothing is refused for that, so somebody must be able to see it.
+void ReviewHandler::LogSkipped(const Review& review, const admission::Verdict& verdict) {
+  if (verdict.skipped.empty() || !skipped_.Admit()) return;
+  const policies::Skipped& first = verdict.skipped.front();
+  inputs_.logger.Warning("policies were skipped",
+                         {{"uid", ForLog(review.uid)},
+                          {"kind", ForLog(review.kind)},
+                          {"namespace", ForLog(review.request.ns)},
+                          {"name", ForLog(review.name)},
+                          {"policies", static_cast<int64_t>(verdict.skipped.size())},
+                          {"first", first.rule->id},
+                          {"reason", ForLog(first.reason)}});
+}
+
 http::Response ReviewHandler::Handle(Hook hook, const http::Request& request) {
   const auto config = inputs_.config.Get();
   if (config == nullptr) return Refuse(hook, Refusal::kNotReady, "", request);
@@ -153,6 +174,7 @@ http::Response ReviewHandler::Handle(Hook hook, const http::Request& request) {
   const Watchdog::Decision watched(watchdog_, *review);
   const auto objects = inputs_.objects();
   review->request.objects = objects.get();
+  if (!review->request.ns.empty()) AddNamespaceLabels(review->request);
   const auto decoded = clock.Now();
   review->request.is_over = [&clock, end = start + options_.max_decision_time] {
     return clock.Now() > end;
@@ -181,6 +203,7 @@ http::Response ReviewHandler::Handle(Hook hook, const http::Request& request) {
   metrics_.Observe(Stage::kDecide, decided - decoded);
   metrics_.Observe(Stage::kEncode, encoded - decided);
   LogAnswer(hook, request, *review, verdict, config->generation, Microseconds(start, encoded));
+  LogSkipped(*review, verdict);
   return response;
 }
 

@@ -92,6 +92,8 @@ class ReviewHandler {
   void LogAnswer(Hook hook, const http::Request& request, const Review& review,
                  const admission::Verdict& verdict, std::string_view generation,
                  int64_t microseconds);
+  void AddNamespaceLabels(schemas::AdmissionRequest& request) const;
+  void LogSkipped(const Review& review, const admission::Verdict& verdict);
 
   const ServerOptions& options_;
   const ServerInputs& inputs_;
@@ -103,6 +105,7 @@ class ReviewHandler {
   DecoderPool decoders_{kNotDecoded};
   log::Sampler admitted_;  // the many
   log::Sampler others_;    // the few that someone will ask about
+  log::Sampler skipped_;   // policies, with every review while something is not known
 };
 
 }  // namespace mindgate::webhook

@@ -103,6 +103,9 @@ struct ServerInputs {
   std::function<ReloadStatus()> certificate_status = [] { return ReloadStatus(); };
   // Other objects of the cluster that decisions may read, as they are known now; null: none.
   std::function<std::shared_ptr<const schemas::ObjectLookup>()> objects = [] { return nullptr; };
+  // The labels of a namespace, as they are known now; nothing: they are not.
+  std::function<std::optional<schemas::NamespaceLabels>(std::string_view ns)> namespace_labels =
+      [](std::string_view) { return std::nullopt; };
   // The state of these lookups, for /readyz?verbose; empty: nothing is looked up.
   std::function<std::string()> objects_status = [] { return std::string(); };
   // Objects that these lookups know of and do not keep, for the metrics.

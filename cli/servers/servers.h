@@ -54,7 +54,8 @@ struct WebhookOptions {
   bool client_optional = false;           // a client may connect without a certificate
   std::vector<std::string> client_names;  // empty: any that the client CA signed
   std::string config_file;                // empty: the defaults
-  bool lookup_runtimes = false;           // watch the runtimes of this cluster:
+  bool lookup_runtimes = false;           // watch the runtimes of this cluster
+  bool lookup_namespaces = false;         // watch the labels of its namespaces
   kube::AccessFlags cluster;
   LogOptions log;
   uint32_t io_threads = 2;

@@ -22,6 +22,7 @@
 #include "cli/servers/policy_follower.h"
 #include "cli/servers/servers.h"
 #include "webhook/live_inputs.h"
+#include "webhook/namespace_lookup.h"
 #include "webhook/server.h"
 
 namespace mindgate::cli {
@@ -180,28 +181,44 @@ size_t AllowConnections(size_t wanted) {
 // serves: decisions are then based on the objects alone.
 class Lookups {
  public:
-  Lookups(const kube::AccessFlags& flags, const Clock& clock, log::Logger& logger) {
-    auto access = kube::FindAccess(flags, clock);
+  Lookups(const WebhookOptions& options, const Clock& clock, log::Logger& logger) {
+    if (!options.lookup_runtimes && !options.lookup_namespaces) return;
+    auto access = kube::FindAccess(options.cluster, clock);
     if (!access) {
       fault_ = access.error().message;
-      logger.Error("runtimes are not looked up: no API server is configured", {{"fault", fault_}});
+      logger.Error("nothing is looked up: no API server is configured", {{"fault", fault_}});
       return;
     }
     connection_.emplace(*std::move(access), kube::ClientOptions(), LogWarnings(logger));
-    runtimes_.emplace(connection_->client(), connection_->sleeper(), clock, logger);
+    kube::Client& client = connection_->client();
+    kube::Sleeper& sleeper = connection_->sleeper();
+    if (options.lookup_runtimes) runtimes_.emplace(client, sleeper, clock, logger);
+    if (options.lookup_namespaces) namespaces_.emplace(client, sleeper, clock, logger);
   }
 
   void Feed(webhook::ServerInputs& inputs) const {
-    inputs.objects_status = [this] { return runtimes_ ? runtimes_->Status() : fault_; };
-    if (!runtimes_) return;
-    inputs.objects = [this] { return runtimes_->Get(); };
-    inputs.objects_left_out = [this] { return runtimes_->left_out(); };
+    inputs.objects_status = [this] { return Status(); };
+    if (runtimes_) {
+      inputs.objects = [this] { return runtimes_->Get(); };
+      inputs.objects_left_out = [this] { return runtimes_->left_out(); };
+    }
+    if (namespaces_) {
+      inputs.namespace_labels = [this](std::string_view ns) { return namespaces_->LabelsOf(ns); };
+    }
   }
 
  private:
+  std::string Status() const {
+    std::string text = fault_;
+    if (runtimes_) text = runtimes_->Status();
+    if (namespaces_) text += (text.empty() ? "" : ", ") + namespaces_->Status();
+    return text;
+  }
+
   std::string fault_;
   std::optional<Connection> connection_;
   std::optional<webhook::RuntimeLookup> runtimes_;
+  std::optional<webhook::NamespaceLookup> namespaces_;
 };
 
 }  // namespace
@@ -238,9 +255,8 @@ int RunWebhook(const WebhookOptions& options, Streams& io) {
                                logger,
                                [&live] { return live.config_status(); },
                                [&live] { return live.certificate_status(); }};
-  const std::unique_ptr<Lookups> lookups =
-      options.lookup_runtimes ? std::make_unique<Lookups>(options.cluster, clock, logger) : nullptr;
-  if (lookups != nullptr) lookups->Feed(inputs);
+  const Lookups lookups(options, clock, logger);
+  lookups.Feed(inputs);
 
   webhook::ServerOptions server = ServerOptionsOf(options);
   server.max_connections = AllowConnections(server.max_connections);
@@ -300,6 +316,12 @@ void AddWebhook(CLI::App& parent, Streams& io, int& exit_code) {
                  "Watch ServingRuntimes and ClusterServingRuntimes, so that decisions on an "
                  "InferenceService include the requests of its runtime")
       ->envname("MINDGATE_LOOKUP_RUNTIMES");
+  command
+      ->add_flag(
+          "--lookup-namespaces", options->lookup_namespaces,
+          "Watch Namespaces, so that policies of your own can select them by labels; without "
+          "it, those that do are skipped")
+      ->envname("MINDGATE_LOOKUP_NAMESPACES");
   AddClusterFlags(*command, options->cluster);
   AddLogFlags(*command, options->log);
   AddFlag(*command, "--io-threads", options->io_threads, "Number of threads for network I/O",

@@ -236,7 +236,9 @@ Value SiteFacts::Get(Variable variable, cel::Context& evaluation) {
       return *request_;
     case kNamespaceObject:
       if (!namespace_) namespace_ = NamespaceValue();
-      return *namespace_;
+      if (namespace_->has_value()) return **namespace_;
+      unknown_ = site::kNeedsNamespace;
+      return evaluation.Fail("the labels of the namespace are not known here");
     default:
       if (!workload_) workload_ = site::WorkloadValue(context_, arena_);
       return *workload_;
@@ -274,14 +276,15 @@ Value SiteFacts::RequestValue() {
       arena_);
 }
 
-// The object where it is known, else what every request says of it.
-Value SiteFacts::NamespaceValue() {
+// The object where it is known, else its name and labels. Nothing when these are not known.
+std::optional<Value> SiteFacts::NamespaceValue() {
   const schemas::AdmissionRequest& request = context_.request;
-  if (context_.view.info().cluster_scoped) return {};
+  if (context_.view.info().cluster_scoped) return Value();
   if (request.objects != nullptr) {
     const json::Value* known = request.objects->Find("", "Namespace", "", context_.ns());
     if (known != nullptr) return Value::Of(*known);
   }
+  if (!request.knows_namespace_labels) return std::nullopt;
   cel::Entry* row = arena_.Row<cel::Entry>(request.namespace_labels.size() + 1);
   size_t count = 0;
   for (const auto& [key, value] : request.namespace_labels) row[count++] = {Text(key), Text(value)};

@@ -52,13 +52,13 @@ class SiteFacts {
 
  private:
   cel::Value RequestValue();
-  cel::Value NamespaceValue();
+  std::optional<cel::Value> NamespaceValue();
 
   const RuleContext& context_;
   json::Arena arena_{16 * 1024};
   json::Arena scratch_{16 * 1024};
   std::optional<cel::Value> request_;
-  std::optional<cel::Value> namespace_;
+  std::optional<std::optional<cel::Value>> namespace_;
   std::optional<cel::Value> workload_;
   std::string_view unknown_;
 };

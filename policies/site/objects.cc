@@ -67,10 +67,20 @@ bool IsMet(const LabelRequirement& requirement, const Labels& labels) {
   return false;
 }
 
-// A selector of namespaces does not restrict what is in none.
-bool IsInNamespace(const LabelSelector& selector, const Matched& asked) {
-  return selector.empty() || asked.kind.cluster_scoped ||
-         selector.Matches(Labels::OfNamespace(asked.request, asked.ns));
+// A selector of namespaces does not restrict what is in none. A requirement that is not met
+// decides, whatever else is not known.
+Match MatchNamespace(const LabelSelector& selector, const Matched& asked) {
+  Match match = Match::kYes;
+  if (asked.kind.cluster_scoped) return match;
+  const Labels labels = Labels::OfNamespace(asked.request, asked.ns);
+  for (const LabelRequirement& requirement : selector.requirements) {
+    if (!labels.Knows(requirement.key)) {
+      match = Match::kUnknown;
+    } else if (!IsMet(requirement, labels)) {
+      return Match::kNo;
+    }
+  }
+  return match;
 }
 
 bool HasLabels(const LabelSelector& selector, const Matched& asked) {
@@ -101,21 +111,28 @@ std::optional<std::string_view> Labels::Find(std::string_view key) const {
   return key == kNameLabel ? std::optional(ns_) : std::nullopt;
 }
 
+bool Labels::Knows(std::string_view key) const {
+  return request_ == nullptr || request_->knows_namespace_labels || Find(key).has_value();
+}
+
 bool LabelSelector::Matches(const Labels& labels) const {
   return std::all_of(requirements.begin(), requirements.end(),
                      [&](const auto& requirement) { return IsMet(requirement, labels); });
 }
 
-bool Matches(const MatchResources& resources, const Matched& asked) {
+Match Matches(const MatchResources& resources, const Matched& asked) {
   const auto matches = [&](const ResourceRule& rule) {
     return IsAbout(rule, asked, resources.exact);
   };
   if (!resources.rules.empty() &&
       std::none_of(resources.rules.begin(), resources.rules.end(), matches)) {
-    return false;
+    return Match::kNo;
   }
-  return std::none_of(resources.excluded.begin(), resources.excluded.end(), matches) &&
-         IsInNamespace(resources.namespaces, asked) && HasLabels(resources.objects, asked);
+  if (std::any_of(resources.excluded.begin(), resources.excluded.end(), matches) ||
+      !HasLabels(resources.objects, asked)) {
+    return Match::kNo;
+  }
+  return MatchNamespace(resources.namespaces, asked);
 }
 
 bool NamesKind(const ResourceRule& rule, const schemas::KindInfo& kind) {

@@ -34,6 +34,8 @@ class Labels {
   static Labels OfNamespace(const schemas::AdmissionRequest& request, std::string_view ns);
 
   std::optional<std::string_view> Find(std::string_view key) const;
+  // Whether it is known if the label is there.
+  bool Knows(std::string_view key) const;
 
  private:
   const json::Value* map_ = nullptr;
@@ -85,7 +87,13 @@ struct Matched {
   std::string_view name;
 };
 
-bool Matches(const MatchResources& resources, const Matched& asked);
+// Unknown: it depends on labels of the namespace that are not known here.
+enum class Match { kNo, kYes, kUnknown };
+Match Matches(const MatchResources& resources, const Matched& asked);
+
+// Why a policy that reads them is skipped.
+inline constexpr std::string_view kNeedsNamespace =
+    "needs the labels of the namespace, which are not known here";
 
 // Whether the rule can be about objects of the kind, whatever is done to them.
 bool NamesKind(const ResourceRule& rule, const schemas::KindInfo& kind);

@@ -371,13 +371,17 @@ std::vector<const json::Value*> SitePolicy::ParamsOf(const WrittenBinding& bindi
 void SitePolicy::Run(const RuleContext& context, Findings& findings) const {
   const Matched asked{context.request, *context.view.object, context.view.info(), context.ns(),
                       context.view.name};
-  if (!Matches(written_.constraints, asked)) {
+  const Match constraints = Matches(written_.constraints, asked);
+  if (constraints == Match::kNo) {
     findings.DoesNotApply("its matchConstraints do not match");
     return;
   }
+  if (constraints == Match::kUnknown) return findings.Skip(std::string(kNeedsNamespace));
   Evaluation evaluation(*this, context, findings);
   for (const WrittenBinding& binding : bindings_) {
-    if (binding.resources && !Matches(*binding.resources, asked)) continue;
+    const Match match = binding.resources ? Matches(*binding.resources, asked) : Match::kYes;
+    if (match == Match::kUnknown) findings.Skip(std::string(kNeedsNamespace));
+    if (match != Match::kYes) continue;
     if (!written_.param_kind || !binding.param_ref) {
       evaluation.Evaluate(binding, nullptr);
       continue;

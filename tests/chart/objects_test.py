@@ -123,6 +123,8 @@ OWN_NAMESPACE = rule("", "namespaces", "get", resourceNames=[NAMESPACE])
 
 # config.policies.configMaps
 POLICIES = rule("", "configmaps", "get list watch")
+# Policies may select namespaces by labels.
+NAMESPACES = rule("", "namespaces", "get list watch")
 
 
 def doctor(probe_namespace: str = "default", *more: Object) -> list[tuple[str, list[Object]]]:
@@ -185,7 +187,7 @@ RIGHTS: dict[str, dict[str, list[tuple[str, list[Object]]]]] = {
         "mindgate-watcher": [(NAMESPACE, [LEASE, CONFIG, PROBE]), ("", [REGISTRATIONS, *OBSERVE, *GANGS, EVENTS])],
     },
     "everything": {
-        "reader": [(NAMESPACE, [POLICIES]), READ_RUNTIMES],
+        "reader": [(NAMESPACE, [POLICIES]), READ_RUNTIMES, ("", [NAMESPACES])],
         "keeper": [
             (NAMESPACE, [LEASE, CONFIG, *STATE_OF_RESTARTS, POLICIES, *certificates("webhook-pair")]),
             (
@@ -809,6 +811,24 @@ class TogetherTest(unittest.TestCase):
         self.assertEqual([list(each) for each in policy["spec"]["egress"]], [["ports"]])
         config = yaml.safe_load(the(objects, "ConfigMap", "mindgate-config")["data"]["mindgate.yaml"])
         self.assertEqual(config["policies"], {"configMaps": True, "files": ["a.yaml"]})
+
+    def test_the_webhook_reads_namespaces_where_there_are_policies(self) -> None:
+        switch = {"name": "MINDGATE_LOOKUP_NAMESPACES", "value": "true"}
+        own_files = ("--values", HERE / "values/own-files.yaml")
+        cases = {
+            "policies.a\\.yaml=x": True,
+            "config.policies.files[0]=more.yaml": True,
+            "config.policies.configMaps=true": True,
+            "config.superPodSize=64": False,
+        }
+        for value, wanted in cases.items():
+            with self.subTest(value):
+                objects = parse(template(*own_files, "--set", value).stdout)
+                roles = {each["metadata"]["name"]: each["rules"] for each in of_kind(objects, "ClusterRole")}
+                self.assertEqual(roles.get("mindgate-namespaces"), [NAMESPACES] if wanted else None)
+                pod = the(objects, "Deployment", "mindgate-webhook")["spec"]["template"]["spec"]
+                self.assertIs(pod["automountServiceAccountToken"], wanted)
+                self.assertEqual(switch in pod["containers"][0].get("env", []), wanted)
 
     def test_an_issuer_of_the_site_signs(self) -> None:
         issuer = {"name": "site", "kind": "ClusterIssuer", "group": "cert-manager.io"}

@@ -136,7 +136,12 @@ class OptionsTest(unittest.TestCase):
         (webhook,) = pod_of(objects, "webhook")["containers"]
         self.assertEqual(
             [each["name"] for each in webhook["env"]],
-            ["MINDGATE_LOOKUP_RUNTIMES", "MINDGATE_IO_THREADS", "MINDGATE_WORK_THREADS"],
+            [
+                "MINDGATE_LOOKUP_RUNTIMES",
+                "MINDGATE_LOOKUP_NAMESPACES",
+                "MINDGATE_IO_THREADS",
+                "MINDGATE_WORK_THREADS",
+            ],
         )
 
     def test_one_replica_has_no_budget_that_would_keep_its_node(self) -> None:

@@ -433,6 +433,34 @@ struct Bounds : Permissions {
   std::string asked_for;
 };
 
+// A Pod of the webhook follows what its variables switch on.
+TEST_F(Bounds, OfNamespacesAreAskedForWhereTheWebhookFollowsThem) {
+  const auto asks = [this](const char* value) {
+    Json pod = {{"metadata",
+                 {{"namespace", "mindgate-system"},
+                  {"name", "webhook"},
+                  {"labels", {{"app", "webhook"}}}}}};
+    pod["spec"]["serviceAccountName"] = "hook";
+    pod["spec"]["containers"] = Json::array(
+        {{{"name", "webhook"},
+          {"env", Json::array({{{"name", "MINDGATE_LOOKUP_NAMESPACES"}, {"value", value}}})}}});
+    server.Put(resources::kPods, pod);
+    Of("permissions", Status::kOk);
+    std::vector<std::string> verbs;
+    for (const auto& request :
+         server.Requests({.method = "POST", .target_part = "subjectaccessreviews"})) {
+      const Json spec = Json::parse(request.body).at("spec");
+      if (spec.at("user") != "system:serviceaccount:mindgate-system:hook") continue;
+      const Json& asked = spec.at("resourceAttributes");
+      EXPECT_EQ(asked.at("resource"), "namespaces");
+      verbs.push_back(asked.at("verb"));
+    }
+    return verbs;
+  };
+  EXPECT_EQ(asks("false"), std::vector<std::string>());
+  EXPECT_EQ(asks("true"), (std::vector<std::string>{"list", "watch"}));
+}
+
 TEST_F(Bounds, ThatAreMissingAreNamedWithWhatTheyAllow) {
   const auto may = [](const std::string& rest) {
     return "watcher-bounds: ServiceAccount watcher may " + rest;

@@ -1,9 +1,12 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -48,6 +51,7 @@ struct ServerFixture {
     options.work_threads = 2;
     if (ready) MakeReady();
     inputs = std::make_unique<ServerInputs>(ServerInputs{config, tls, clock, logger});
+    inputs->namespace_labels = [this](std::string_view ns) { return namespace_labels(ns); };
     server = Server::Start(std::move(options), *inputs).value();
   }
 
@@ -93,6 +97,9 @@ struct ServerFixture {
   TestCa ca{"ca"};
   Snapshot<schemas::Config> config;
   Snapshot<certs::TlsMaterial> tls;
+  // Changed between requests only.
+  std::function<std::optional<schemas::NamespaceLabels>(std::string_view ns)> namespace_labels =
+      [](std::string_view) { return std::nullopt; };
   std::unique_ptr<ServerInputs> inputs;
   std::unique_ptr<Server> server;
 };

@@ -167,9 +167,15 @@ Settings of the watcher, with the defaults of the program: elasticScaling.mode a
 {{- if eq (include "mindgate.word" (get $sources "configMaps")) "on" }}true{{ end }}
 {{- end }}
 
+{{/* "true" if there are policies: they may select namespaces by labels, which the webhook then reads. */}}
+{{- define "mindgate.readsNamespaces" -}}
+{{- $sources := default dict (include "mindgate.config" . | fromYaml).policies }}
+{{- if or $sources.files (include "mindgate.readsConfigMaps" .) }}true{{ end }}
+{{- end }}
+
 {{/* "true" if the webhook calls the API server: then its Pods have a token. */}}
 {{- define "mindgate.webhookCalls" -}}
-{{- if or .Values.lookups.runtimes (include "mindgate.readsConfigMaps" .) }}true{{ end }}
+{{- if or .Values.lookups.runtimes (include "mindgate.readsNamespaces" .) }}true{{ end }}
 {{- end }}
 
 {{- define "mindgate.auditMode" -}}

@@ -74,7 +74,8 @@ struct Asked {
   std::string object = std::string(kEvaluatedDeployment);
   std::string old_object = {};  // makes the request an UPDATE
   std::string ns = {};
-  std::map<std::string, std::string, std::less<>> namespace_labels = {};
+  schemas::NamespaceLabels namespace_labels = {};
+  bool knows_namespace_labels = true;
   std::string user_info = {};  // YAML
   bool dry_run = false;
   std::string options = {};  // YAML
@@ -87,6 +88,7 @@ struct EvaluatedBySite {
   std::vector<std::string> findings;     // "enforce field: message", of the policies
   std::vector<std::string> traces;       // "policy/p passed", with the reason in brackets
   std::vector<std::string> annotations;  // "key=value"
+  std::vector<std::string> skipped;      // "policy/p"
   bool denied = false;
 };
 
@@ -114,6 +116,7 @@ inline EvaluatedBySite EvaluateBySite(const std::vector<std::string>& texts,
   request.object = &object.root();
   request.ns = asked.ns;
   request.namespace_labels = asked.namespace_labels;
+  request.knows_namespace_labels = asked.knows_namespace_labels;
   request.objects = &others;
   if (!asked.user_info.empty()) request.user_info = &user.root();
   request.dry_run = asked.dry_run;
@@ -143,6 +146,9 @@ inline EvaluatedBySite EvaluateBySite(const std::vector<std::string>& texts,
     std::string text = std::string(trace.rule->id) + " " + std::string(TraceName(trace.result));
     if (!trace.reason.empty()) text += " (" + trace.reason + ")";
     evaluated.traces.push_back(std::move(text));
+  }
+  for (const policies::Skipped& each : evaluation.skipped) {
+    evaluated.skipped.emplace_back(each.rule->id);
   }
   for (const auto& each : evaluation.annotations)
     evaluated.annotations.push_back(each.key + "=" + each.value);

@@ -149,6 +149,8 @@ spec: {replicas: 2}
 )";
   Asked gold;
   gold.namespace_labels = {{"tier", "gold"}};
+  Asked unknown_namespace;
+  unknown_namespace.knows_namespace_labels = false;
   Asked user;
   user.user_info = "{username: ann, groups: [team-x]}";
   Asked dry_run;
@@ -189,6 +191,11 @@ spec: {replicas: 2}
        {},
        {"policy/p passed"},
        gold},
+      {"a namespace whose labels are not known",
+       Demanding("!has(namespaceObject.metadata.labels.tier)"),
+       {},
+       {"policy/p skipped (needs the labels of the namespace, which are not known here)"},
+       unknown_namespace},
       {"its user", Demanding("'team-x' in request.userInfo.groups"), {}, {"policy/p passed"}, user},
       {"a user who is not known",
        Demanding("'team-x' in request.userInfo.groups"),

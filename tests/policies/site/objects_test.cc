@@ -147,6 +147,42 @@ TEST(MatchingOfPolicies, Table) {
   }
 }
 
+// Nothing is refused, and nothing passes, because labels of a namespace are not known: it is
+// skipped where they decide.
+TEST(MatchingOfPolicies, LabelsOfTheNamespaceMayNotBeKnown) {
+  const std::string skipped =
+      "policy/p skipped (needs the labels of the namespace, which are not known here)";
+  const std::string other = "policy/p not applicable (its matchConstraints do not match)";
+  const struct {
+    std::string selector;
+    std::string trace;
+  } cases[] = {
+      {"namespaceSelector: {}", "policy/p violated"},
+      {"namespaceSelector: {matchLabels: {tier: gold}}", skipped},
+      {"namespaceSelector: {matchExpressions: [{key: tier, operator: DoesNotExist}]}", skipped},
+      {"namespaceSelector: {matchExpressions: [{key: tier, operator: NotIn, values: [a]}]}",
+       skipped},
+      {"namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: team-a}}",
+       "policy/p violated"},
+      {"namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: team-a, tier: gold}}",
+       skipped},
+      {"namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: other, tier: gold}}", other},
+      {"namespaceSelector: {matchLabels: {tier: gold}}, objectSelector: {matchLabels: {app: x}}",
+       other},
+  };
+  Asked unknown;
+  unknown.knows_namespace_labels = false;
+  for (const auto& c : cases) {
+    const auto evaluated = EvaluateBySite(
+        {PolicyAbout("{resourceRules: [{apiGroups: ['*'], apiVersions: ['*'], operations: ['*'], "
+                     "resources: ['*']}], " +
+                     c.selector + "}")},
+        unknown);
+    EXPECT_EQ(evaluated.traces, std::vector<std::string>{c.trace}) << c.selector;
+    EXPECT_EQ(evaluated.skipped.empty(), c.trace != skipped) << c.selector;
+  }
+}
+
 TEST(MatchingOfPolicies, KindsOfTheSiteAreAmongThem) {
   Asked asked;
   asked.object = "{apiVersion: ray.io/v1, kind: RayCluster, metadata: {name: r}}";

@@ -83,6 +83,24 @@ TEST(BindingOfPolicies, OneWithoutABindingIsNotInForce) {
   EXPECT_EQ(evaluated.traces, Texts());
 }
 
+// Of two bindings, the one that selects namespaces by labels is left out while these are not known.
+TEST(BindingOfPolicies, OneThatNeedsTheNamespaceIsSkippedAlone) {
+  const std::string selected =
+      PolicyText(kFalse, "  matchResources: {namespaceSelector: {matchLabels: {tier: gold}}}");
+  const std::string warns = Binding("c", "validationActions: [Warn]");
+  Asked unknown;
+  unknown.knows_namespace_labels = false;
+  const auto both = EvaluateBySite({selected + "\n" + warns}, unknown);
+  EXPECT_EQ(both.findings, Texts{"warn : never"});
+  EXPECT_EQ(both.skipped, Texts{"policy/p"});
+  const auto alone = EvaluateBySite({selected}, unknown);
+  EXPECT_EQ(alone.findings, Texts());
+  EXPECT_EQ(
+      alone.traces,
+      Texts{"policy/p skipped (needs the labels of the namespace, which are not known here)"});
+  EXPECT_EQ(EvaluateBySite({selected}).skipped, Texts());
+}
+
 TEST(ParametersOfPolicies, Table) {
   const std::string spec =
       "  paramKind: {apiVersion: v1, kind: ConfigMap}\n"
