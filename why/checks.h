@@ -34,6 +34,11 @@ const EventFacts* NewestEvent(const Facts& facts, const std::vector<std::string_
 // "FailedScheduling (volcano): 0/4 nodes are available".
 std::string EventText(const EventFacts& event);
 std::vector<std::string> WaitingPods(const Facts& facts);
+// How many there are of the pods that it wants: those that live, and of a job also those that
+// succeeded. What failed or goes is to be replaced.
+int64_t PodsThere(const Facts& facts);
+// It has ended well, or runs as a whole: pods that failed were replaced.
+bool IsWell(const Facts& facts);
 
 // gangs.cc: pods that are missing
 Findings PodsRefusedByQuota(const Facts& facts);

@@ -194,6 +194,8 @@ struct Facts {
   std::vector<std::string> owners{};      // "Deployment/chat", the nearest first
   std::vector<std::string> made_by_it{};  // objects between it and its pods
   std::optional<int64_t> wanted{};        // pods; nothing: it does not say
+  // Of a job, which replaces no pod that succeeded: how many did, by its status.
+  std::optional<int64_t> succeeded{};
   bool suspended = false;
   bool ended = false;            // as its own conditions say
   bool deleting = false;         // its deletion was asked for

@@ -12,21 +12,16 @@ namespace mindgate::why {
 
 namespace {
 
-int64_t LivePods(const Facts& facts) {
-  return std::count_if(facts.pods.begin(), facts.pods.end(),
-                       [](const PodFacts& pod) { return pod.phase != "Failed" && !pod.gone_by; });
-}
-
 bool PodsAreMissing(const Facts& facts) {
   if (facts.suspended || facts.is_over()) return false;
-  const int64_t live = LivePods(facts);
+  const int64_t live = PodsThere(facts);
   return facts.wanted ? live < *facts.wanted : live == 0;
 }
 
 std::string CountText(const Facts& facts) {
-  const std::string live = std::to_string(LivePods(facts));
+  const std::string live = std::to_string(PodsThere(facts));
   return facts.wanted ? live + " of " + Counted(*facts.wanted, "pod") + " exist"
-                      : Counted(LivePods(facts), "pod") + " exist";
+                      : Counted(PodsThere(facts), "pod") + " exist";
 }
 
 constexpr std::string_view kExceeded = "exceeded quota";
@@ -130,7 +125,7 @@ Findings PodsNotCreated(const Facts& facts) {
 Findings GangPodsMissing(const Facts& facts) {
   Findings found;
   for (const GroupFacts* group : OpenGangs(facts)) {
-    const bool to_come = facts.wanted && LivePods(facts) < *facts.wanted;
+    const bool to_come = facts.wanted && PodsThere(facts) < *facts.wanted;
     if (group->pods >= group->min_member || (group->pods > 0 && !to_come)) continue;
     // An AscendJob or vcjob gets its pods once the PodGroup is enqueued.
     if (group->pods == 0 && (group->phase == "Pending" || group->phase.empty())) continue;
@@ -147,7 +142,7 @@ Findings GangPodsMissing(const Facts& facts) {
 Findings MinMemberTooLarge(const Facts& facts) {
   Findings found;
   for (const GroupFacts* group : OpenGangs(facts)) {
-    const bool to_come = facts.wanted && LivePods(facts) < *facts.wanted;
+    const bool to_come = facts.wanted && PodsThere(facts) < *facts.wanted;
     if (group->pods == 0 || group->pods >= group->min_member || to_come) continue;
     found.push_back({.what = GroupText(*group) + " can never start: minMember is " +
                              std::to_string(group->min_member) + ", and it has only " +
@@ -285,8 +280,8 @@ Findings QueueFull(const Facts& facts) {
 }
 
 Findings QuotaExhausted(const Facts& facts) {
-  const bool missing = !facts.is_over() && !facts.suspended && facts.wanted &&
-                       static_cast<int64_t>(facts.pods.size()) < *facts.wanted;
+  const bool missing =
+      !facts.is_over() && !facts.suspended && facts.wanted && PodsThere(facts) < *facts.wanted;
   if (!missing || NewestEvent(facts, {}, "exceeded quota") != nullptr) return {};
   Findings found;
   for (const QuotaFacts& quota : facts.quotas) {

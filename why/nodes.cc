@@ -425,6 +425,7 @@ Findings OnFaultyHardware(const Facts& facts) {
 }
 
 Findings RetriesUsedUp(const Facts& facts) {
+  if (IsWell(facts)) return {};
   Findings found;
   for (const GroupFacts& group : facts.groups) {
     if (!group.retries_left || *group.retries_left > 0) continue;

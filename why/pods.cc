@@ -135,7 +135,7 @@ Findings BeingDeleted(const Facts& facts) {
 }
 
 Findings PodFailed(const Facts& facts) {
-  if (facts.is_over()) return {};
+  if (facts.is_over() || IsWell(facts)) return {};
   std::vector<std::string> pods;
   const PodFacts* first = nullptr;
   for (const PodFacts& pod : facts.pods) {
@@ -175,8 +175,10 @@ struct Trouble {
 
 std::vector<Trouble> TroublesOf(const Facts& facts, const Test& is) {
   std::map<std::pair<std::string, std::string>, Trouble> troubles;  // by container and reason
+  const bool is_well = IsWell(facts);
   for (const PodFacts& pod : facts.pods) {
-    if (pod.gone_by || pod.phase == "Succeeded") continue;
+    const bool counts = pod.phase == "Failed" ? !is_well : pod.phase != "Succeeded";
+    if (pod.gone_by || !counts) continue;
     for (const ContainerFacts& container : pod.containers) {
       if (!is(pod, container)) continue;
       Trouble& trouble = troubles[{container.name, container.reason}];

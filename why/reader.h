@@ -48,7 +48,7 @@ kube::Answer<Subject> FindSubject(kube::Client& client, const KindRows& kinds,
 std::vector<std::string> NamesThere(kube::Client& client, const KindRows& kinds,
                                     const std::string& ns, const std::stop_token& stop = {});
 
-// How many pods it asks for, whether it is suspended, has ended or is being deleted, or failed and
+// How many pods it asks for and how many succeeded, whether it is suspended, has ended or is being deleted, or failed and
 // why.
 void ReadState(schemas::Kind kind, const json::Value& object, Facts& facts);
 

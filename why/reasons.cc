@@ -50,6 +50,41 @@ std::vector<std::string> WaitingPods(const Facts& facts) {
   return waiting;
 }
 
+int64_t PodsThere(const Facts& facts) {
+  int64_t live = 0;
+  int64_t succeeded = 0;
+  for (const PodFacts& pod : facts.pods) {
+    if (pod.phase == "Succeeded") ++succeeded;
+    if (!pod.ended() && !pod.gone_by) ++live;
+  }
+  if (facts.wanted && !facts.succeeded) return live;
+  // Of a job, some may be deleted already.
+  return live + std::max(succeeded, facts.succeeded.value_or(0));
+}
+
+namespace {
+
+bool RunsWhole(const Facts& facts) {
+  bool any = false;
+  for (const PodFacts& pod : facts.pods) {
+    if (pod.ended() || pod.gone_by) continue;
+    if (pod.phase != "Running" || !pod.ready) return false;
+    any = true;
+  }
+  return any && PodsThere(facts) >= facts.wanted.value_or(0);
+}
+
+bool IsDone(const Facts& facts) {
+  if (facts.ended) return true;
+  return !facts.pods.empty() && PodsThere(facts) >= facts.wanted.value_or(0) &&
+         std::all_of(facts.pods.begin(), facts.pods.end(),
+                     [](const PodFacts& pod) { return pod.phase == "Succeeded"; });
+}
+
+}  // namespace
+
+bool IsWell(const Facts& facts) { return IsDone(facts) || RunsWhole(facts); }
+
 namespace {
 
 // A kind of reason: a new one is a row and a function.
@@ -124,25 +159,6 @@ static_assert(std::ranges::is_sorted(kRows, std::ranges::greater(), &Row::weight
 // A screen has no room for more of one kind.
 constexpr size_t kMaxOfAKind = 3;
 
-bool AllPods(const Facts& facts, bool (*is)(const PodFacts& pod)) {
-  return !facts.pods.empty() && std::all_of(facts.pods.begin(), facts.pods.end(), is);
-}
-
-bool RunsWhole(const Facts& facts) {
-  const auto live = std::count_if(facts.pods.begin(), facts.pods.end(), [](const PodFacts& pod) {
-    return pod.phase == "Running" && pod.ready && !pod.gone_by;
-  });
-  const bool others_ended = AllPods(facts, [](const PodFacts& pod) {
-    return pod.ended() || pod.gone_by.has_value() || (pod.phase == "Running" && pod.ready);
-  });
-  return live > 0 && others_ended && live >= facts.wanted.value_or(0);
-}
-
-bool IsDone(const Facts& facts) {
-  return facts.ended ||
-         AllPods(facts, [](const PodFacts& pod) { return pod.phase == "Succeeded"; });
-}
-
 State StateOfPods(const Facts& facts) {
   const auto any = [&](auto is) { return std::any_of(facts.pods.begin(), facts.pods.end(), is); };
   if (any([](const PodFacts& pod) { return pod.gated() && pod.node.empty(); })) {
@@ -215,7 +231,7 @@ Answer WhyIsIt(const Facts& facts) {
                                 .evidence = std::move(one.evidence)});
     }
   }
-  const bool settled = IsDone(facts) || RunsWhole(facts);
+  const bool settled = IsWell(facts);
   const bool only_restarts =
       std::all_of(answer.reasons.begin(), answer.reasons.end(),
                   [](const Reason& reason) { return reason.state == State::kRestarted; });

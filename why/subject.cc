@@ -64,6 +64,15 @@ int64_t SumOfReplicas(const Value* parts) {
   return sum;
 }
 
+// Beside those that succeeded it has no more than are left to complete. Without completions it
+// makes no pod after the first that succeeded (kubernetes: pkg/controller/job, manageJob).
+int64_t WantedOfJob(const Value& object) {
+  const int64_t parallelism = IntAt(object, {"spec", "parallelism"}, 1);
+  const auto completions = json::AsInt(json::FindPath(object, {"spec", "completions"}));
+  if (!completions) return parallelism;
+  return std::min(*completions, parallelism + IntAt(object, {"status", "succeeded"}, 0));
+}
+
 std::optional<int64_t> WantedPods(Kind kind, const Value& object) {
   switch (kind) {
     case Kind::kPod:
@@ -74,7 +83,7 @@ std::optional<int64_t> WantedPods(Kind kind, const Value& object) {
     case Kind::kReplicationController:
       return IntAt(object, {"spec", "replicas"}, 1);
     case Kind::kJob:
-      return IntAt(object, {"spec", "parallelism"}, 1);
+      return WantedOfJob(object);
     case Kind::kVolcanoJob:
       return SumOfReplicas(json::FindPath(object, {"spec", "tasks"}));
     case Kind::kAscendJob:
@@ -152,7 +161,9 @@ std::vector<std::string> NamesThere(kube::Client& client, const KindRows& kinds,
 }
 
 void ReadState(Kind kind, const Value& object, Facts& facts) {
+  constexpr schemas::KindSet kJobs = {Kind::kJob, Kind::kVolcanoJob, Kind::kAscendJob};
   facts.wanted = WantedPods(kind, object);
+  if (kJobs.Has(kind)) facts.succeeded = IntAt(object, {"status", "succeeded"}, 0);
   facts.suspended = json::AsBool(json::FindPath(object, {"spec", "suspend"})).value_or(false);
   facts.condition = kind == Kind::kPod ? "" : FailureOf(kind, object);
   facts.ended = kind == Kind::kPod ? json::TextAt(object, {"status", "phase"}) == "Succeeded"

@@ -9,89 +9,26 @@
 #include <string>
 #include <vector>
 
+#include "why/chat.h"
+
 namespace mindgate::why {
 namespace {
 
+using testing::Chat;
 using ::testing::Contains;
 using ::testing::ElementsAre;
+using testing::Event;
+using testing::IdsOf;
+using testing::kNow;
+using testing::Node;
 using ::testing::Not;
+using testing::Placement;
+using testing::Running;
+using testing::RunningChat;
+using testing::Waiting;
+using testing::WithContainer;
 
-constexpr Time kNow{std::chrono::seconds(1'772'352'000)};  // 2026-03-01T08:00:00Z
 constexpr const char* kGate = "mindgate.io/elastic-scaling";
-
-PodFacts Waiting(const std::string& name) {
-  return {.name = name,
-          .phase = "Pending",
-          .scheduler = "volcano",
-          .pod_group = "pg",
-          .created = kNow - std::chrono::minutes(5),
-          .resource = "huawei.com/Ascend910",
-          .npus = 8,
-          .scheduler_reported = true};
-}
-
-PodFacts Running(const std::string& name) {
-  PodFacts pod = Waiting(name);
-  pod.phase = "Running";
-  pod.node = "npu-0";
-  pod.ready = true;
-  pod.containers = {{.name = "main", .ready = true, .state = "running"}};
-  return pod;
-}
-
-// Two pods that wait, of a gang that is enqueued; no reason is known.
-Facts Chat() {
-  Facts facts{.kind = "Deployment", .name = "chat", .ns = "infer", .now = kNow, .wanted = 2};
-  facts.pods = {Waiting("chat-0"), Waiting("chat-1")};
-  facts.groups = {
-      {.name = "pg", .min_member = 2, .phase = "Inqueue", .queue = "default", .pods = 2}};
-  facts.queues = {{.name = "default", .state = "Open"}};
-  return facts;
-}
-
-Facts RunningChat() {
-  Facts facts = Chat();
-  facts.pods = {Running("chat-0"), Running("chat-1")};
-  facts.groups[0].phase = "Running";
-  facts.groups[0].placed = 2;
-  return facts;
-}
-
-EventFacts Event(const std::string& about, const std::string& reason, const std::string& note,
-                 const std::string& reporter = "") {
-  return {.about = about,
-          .reason = reason,
-          .note = note,
-          .reporter = reporter,
-          .time = "2026-03-01T07:59:00Z",
-          .warning = true};
-}
-
-PlacementFacts Placement(std::vector<NodeFacts> nodes) {
-  return {.pods = {"chat-0", "chat-1"},
-          .resource = "huawei.com/Ascend910",
-          .npus = 8,
-          .nodes = std::move(nodes)};
-}
-
-NodeFacts Node(const std::string& name, const std::string& why_not, int64_t free = 8) {
-  return {.name = name, .why_not = why_not, .offers = true, .free = free, .all = 8};
-}
-
-// The one waiting container of a placed pod.
-Facts WithContainer(ContainerFacts container) {
-  Facts facts = RunningChat();
-  facts.pods[0].phase = container.state == "waiting" ? "Pending" : "Running";
-  facts.pods[0].ready = false;
-  facts.pods[0].containers = {std::move(container)};
-  return facts;
-}
-
-std::vector<std::string> IdsOf(const Facts& facts) {
-  std::vector<std::string> ids;
-  for (const Reason& reason : WhyIsIt(facts).reasons) ids.push_back(reason.id);
-  return ids;
-}
 
 struct Case {
   Facts facts;
