@@ -118,7 +118,7 @@ class FactReader {
                                          .item = [this](const Value& pod) { TakePod(pod); }},
                                         stop_);
     if (!listed) {
-      NoteUnread(facts_, "Pods of namespace " + facts_.ns, listed.error());
+      NoteUnread(facts_, PodsOfText(facts_.ns), listed.error());
       // A pod was read by its name.
       if (subject_.info.kind == Kind::kPod) TakePod(subject_.object.root());
     }

@@ -48,8 +48,8 @@ kube::Answer<Subject> FindSubject(kube::Client& client, const KindRows& kinds,
 std::vector<std::string> NamesThere(kube::Client& client, const KindRows& kinds,
                                     const std::string& ns, const std::stop_token& stop = {});
 
-// How many pods it asks for and how many succeeded, whether it is suspended, has ended or is being deleted, or failed and
-// why.
+// How many pods it asks for and how many succeeded, whether it is suspended, has ended or is being
+// deleted, or failed and why.
 void ReadState(schemas::Kind kind, const json::Value& object, Facts& facts);
 
 // Whether it, an owner of it or its namespace opts out of rescheduling; the chain of its owners.
@@ -59,9 +59,13 @@ void ReadOwners(kube::Client& client, const Subject& subject, Facts& facts,
 // Whether an object with one of these uids owns it.
 bool HasOwnerIn(const json::Value& object, const std::set<std::string>& uids);
 
-// The uids of the subject and of all that its controllers made of it but pods.
+// The uids of the subject and of all that its controllers made of it between it and its pods: of
+// pods those that own others, the leaders of LeaderWorkerSets.
 std::set<std::string> ReadChildren(kube::Client& client, const Subject& subject, Facts& facts,
                                    const std::stop_token& stop);
+
+// "Pods of namespace infer", which are read in more than one place.
+std::string PodsOfText(const std::string& ns);
 
 // Notes that something could not be read, unless the cluster does not have it.
 void NoteUnread(Facts& facts, const std::string& what, const kube::Fault& fault);

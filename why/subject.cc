@@ -116,6 +116,8 @@ std::string FailureOf(Kind kind, const Value& object) {
 
 }  // namespace
 
+std::string PodsOfText(const std::string& ns) { return "Pods of namespace " + ns; }
+
 void NoteUnread(Facts& facts, const std::string& what, const kube::Fault& fault) {
   if (fault.reason == kube::Reason::kNotFound) return;
   for (const UnreadFacts& unread : facts.unread) {
@@ -222,42 +224,82 @@ bool HasOwnerIn(const Value& object, const std::set<std::string>& uids) {
          });
 }
 
+namespace {
+
+// The leader pods of LeaderWorkerSets (lws: pkg/webhooks/pod_webhook.go). Each owns the StatefulSet
+// of its workers.
+constexpr std::string_view kLeaders = "leaderworkerset.sigs.k8s.io/worker-index=0";
+
+// What controllers made of an object, found level by level.
+class Children {
+ public:
+  Children(kube::Client& client, const Subject& subject, Facts& facts, const std::stop_token& stop)
+      : client_(client), subject_(subject), facts_(facts), stop_(stop) {}
+
+  std::set<std::string> Run() {
+    uids_ = {json::TextAt(subject_.object.root(), {"metadata", "uid"})};
+    const KindRows all = schemas::AllKinds(subject_.site);
+    KindRows parents = {&subject_.info};
+    for (int level = 0; level < kMaxLevels && !parents.empty(); ++level) {
+      KindRows found;
+      for (const KindInfo* parent : parents) {
+        of_lws_ = of_lws_ || parent->kind == Kind::kLeaderWorkerSet;
+      }
+      for (const KindInfo* info : all) {
+        if (MayBeBetween(*info, parents) && Read(*info)) found.push_back(info);
+      }
+      parents = std::move(found);
+    }
+    return std::move(uids_);
+  }
+
+ private:
+  // Whether objects of the kind stand between these and their pods. Pods do so only as leaders.
+  bool MayBeBetween(const KindInfo& info, const KindRows& parents) const {
+    if (info.kind == Kind::kConfigMap || (info.kind == Kind::kPod && !of_lws_)) return false;
+    return std::any_of(parents.begin(), parents.end(),
+                       [&info](const KindInfo* parent) { return schemas::Makes(*parent, info); });
+  }
+
+  // Whether there are any that were not known.
+  bool Read(const KindInfo& info) {
+    const bool leaders = info.kind == Kind::kPod;
+    const json::Projection fields(
+        {{"metadata", "name"}, {"metadata", "uid"}, {"metadata", "ownerReferences", "*", "uid"}});
+    bool any = false;
+    const auto listed = client_.ListAll(
+        audit::ResourceOf(info), subject_.ns,
+        {.label_selector = std::string(leaders ? kLeaders : ""), .metadata_only = true}, &fields,
+        {.item =
+             [&](const Value& object) {
+               if (uids_.size() >= kMaxChildren || !HasOwnerIn(object, uids_)) return;
+               if (!uids_.insert(json::TextAt(object, {"metadata", "uid"})).second) return;
+               any = true;
+               if (leaders) return;
+               facts_.made_by_it.push_back(
+                   RefText(info.name, json::TextAt(object, {"metadata", "name"})));
+             }},
+        stop_);
+    if (!listed) {
+      NoteUnread(facts_, leaders ? PodsOfText(subject_.ns) : std::string(info.plural),
+                 listed.error());
+    }
+    return any;
+  }
+
+  kube::Client& client_;
+  const Subject& subject_;
+  Facts& facts_;
+  const std::stop_token& stop_;
+  std::set<std::string> uids_;
+  bool of_lws_ = false;  // a LeaderWorkerSet is among what was found
+};
+
+}  // namespace
+
 std::set<std::string> ReadChildren(kube::Client& client, const Subject& subject, Facts& facts,
                                    const std::stop_token& stop) {
-  std::set<std::string> uids = {json::TextAt(subject.object.root(), {"metadata", "uid"})};
-  const KindRows all = schemas::AllKinds(subject.site);
-  KindRows parents = {&subject.info};
-  const json::Projection fields(
-      {{"metadata", "name"}, {"metadata", "uid"}, {"metadata", "ownerReferences", "*", "uid"}});
-  for (int level = 0; level < kMaxLevels; ++level) {
-    KindRows found;
-    for (const KindInfo* info : all) {
-      if (info->kind == Kind::kPod || info->kind == Kind::kConfigMap) continue;
-      const bool made = std::any_of(parents.begin(), parents.end(), [info](const KindInfo* parent) {
-        return schemas::Makes(*parent, *info);
-      });
-      if (!made) continue;
-      bool any = false;
-      const auto listed = client.ListAll(
-          audit::ResourceOf(*info), subject.ns, {.metadata_only = true}, &fields,
-          {.item =
-               [&](const Value& object) {
-                 if (uids.size() >= kMaxChildren) return;
-                 const bool ours = HasOwnerIn(object, uids);
-                 if (!ours || !uids.insert(json::TextAt(object, {"metadata", "uid"})).second)
-                   return;
-                 any = true;
-                 facts.made_by_it.push_back(
-                     RefText(info->name, json::TextAt(object, {"metadata", "name"})));
-               }},
-          stop);
-      if (!listed) NoteUnread(facts, std::string(info->plural), listed.error());
-      if (any) found.push_back(info);
-    }
-    if (found.empty()) break;
-    parents = std::move(found);
-  }
-  return uids;
+  return Children(client, subject, facts, stop).Run();
 }
 
 }  // namespace mindgate::why

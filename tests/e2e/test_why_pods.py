@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from e2e import Cluster, wait_for
 from nodes import node_without_kubelet
+from release import PROGRAM
 from test_cluster import NPU_NODES
 from test_why import (
     await_reason,
@@ -117,6 +118,17 @@ def test_pods_that_do_not_go(cluster: Cluster) -> None:
         finally:
             cluster.kubectl("patch", "pod", "kept", "--type=merge", "-p", '{"metadata": {"finalizers": null}}', check=False)
             cluster.kubectl("delete", "pods", "--all", "--force", "--grace-period=0")
+
+
+def test_a_leader_worker_set_that_runs(cluster: Cluster) -> None:
+    """Its workers are pods of StatefulSets that the leader pods own."""
+    template = {"spec": spec(1)}
+    lws = {"apiVersion": "leaderworkerset.x-k8s.io/v1", "kind": "LeaderWorkerSet", "metadata": {"name": "rank"}}
+    lws["spec"] = {"replicas": 2, "leaderWorkerTemplate": {"size": 2, "workerTemplate": template}}
+    cluster.create(lws)
+    cluster.run(PROGRAM, "why", "lws/rank", "-n", cluster.namespace, "--wait", "-o", "name", seconds=180)
+    answer = await_reason(cluster, "lws/rank", "nothing-wrong", "4 pods of it are ready")
+    assert (answer["code"], answer["wanted"], answer["pods"]) == (0, 4, {"Running": 4})
 
 
 def test_a_node_that_is_reported_as_faulty(cluster: Cluster) -> None:

@@ -12,6 +12,7 @@
 #include "kube/client_fixture.h"
 #include "kube/fake_api_server.h"
 #include "schemas/site_kinds.h"
+#include "why/reasons.h"
 
 namespace mindgate::why {
 namespace {
@@ -142,6 +143,74 @@ TEST_F(Reader, FollowsOwnersOfKindsOfTheSite) {
   EXPECT_THAT(pod.owners, ElementsAre("RayCluster/train", "RayJob/train"));
   EXPECT_EQ(pod.opted_out, "") << "the watcher does not read RayJobs";
   EXPECT_EQ(job.opted_out, "");
+}
+
+// A group of an LWS as its controllers make it, below an InferenceService of OME: the leaders'
+// StatefulSet, the leader pod, the StatefulSet that it owns, and the workers (lws:
+// pkg/controllers/{leaderworkerset,pod}_controller.go).
+struct LwsReader : Reader {
+  const kube::Resource service =
+      audit::ResourceOf(schemas::InfoOf(schemas::Kind::kInferenceService));
+  const kube::Resource lws = audit::ResourceOf(schemas::InfoOf(schemas::Kind::kLeaderWorkerSet));
+  const kube::Resource sets = audit::ResourceOf(schemas::InfoOf(schemas::Kind::kStatefulSet));
+
+  LwsReader() {
+    server.Register({.resource = service, .custom = true});
+    server.Register({.resource = lws, .custom = true});
+    server.Register({.resource = sets});
+    PutObject(service, "rank", {{"spec", {{"engine", {{"minReplicas", 1}}}}}});
+    PutObject(lws, "rank",
+              {{"metadata", OwnedBy(service, "rank")},
+               {"spec", {{"replicas", 1}, {"leaderWorkerTemplate", {{"size", 3}}}}}});
+    PutObject(sets, "rank", {{"metadata", OwnedBy(lws, "rank")}, {"spec", {{"replicas", 1}}}});
+    PutReady("rank-0", "rank", "0");
+    PutObject(sets, "rank-0",
+              {{"metadata", OwnedBy(resources::kPods, "rank-0")}, {"spec", {{"replicas", 2}}}});
+    PutReady("rank-0-1", "rank-0", "1");
+    PutReady("rank-0-2", "rank-0", "2");
+    PutPod("other-9f-a", "other-9f");
+  }
+
+  Json OwnedBy(const kube::Resource& resource, const std::string& name) {
+    Json owner = OwnerRef(resource, name);
+    owner["apiVersion"] = resource.api_version();
+    return {{"ownerReferences", Json::array({owner})}};
+  }
+  void PutReady(const std::string& name, const std::string& set, const std::string& index) {
+    Json metadata = OwnedBy(sets, set);
+    metadata["labels"] = {{"leaderworkerset.sigs.k8s.io/name", "rank"},
+                          {"leaderworkerset.sigs.k8s.io/group-index", "0"},
+                          {"leaderworkerset.sigs.k8s.io/worker-index", index}};
+    PutPod(name, "chat-7d",
+           {{"metadata", metadata},
+            {"spec", {{"nodeName", "npu-0"}}},
+            {"status",
+             {{"phase", "Running"}, {"conditions", {{{"type", "Ready"}, {"status", "True"}}}}}}});
+  }
+};
+
+TEST_F(LwsReader, FollowsTheLeadersOfALeaderWorkerSetToItsWorkers) {
+  const Facts rank = Read("lws", "rank");
+  EXPECT_THAT(PodsOf(rank), ElementsAre("rank-0", "rank-0-1", "rank-0-2"));
+  EXPECT_EQ(rank.wanted, 3);
+  EXPECT_THAT(rank.made_by_it, ElementsAre("StatefulSet/rank", "StatefulSet/rank-0"));
+  EXPECT_THAT(rank.unread, IsEmpty());
+  EXPECT_THAT(PodsOf(Read("isvc", "rank")), ElementsAre("rank-0", "rank-0-1", "rank-0-2"));
+  EXPECT_THAT(PodsOf(Read("sts", "rank")), ElementsAre("rank-0")) << "it asks for leaders alone";
+  EXPECT_THAT(Read("pod", "rank-0-1").owners,
+              ElementsAre("StatefulSet/rank-0", "Pod/rank-0", "StatefulSet/rank",
+                          "LeaderWorkerSet/rank", "InferenceService/rank"));
+}
+
+TEST_F(LwsReader, ALeaderWorkerSetWhosePodsAreReadyRuns) {
+  PutObject(
+      resources::kPodGroups, "pg",
+      {{"metadata", OwnedBy(resources::kPods, "rank-0")}, {"status", {{"phase", "Running"}}}});
+  const Facts rank = Read("lws", "rank");
+  EXPECT_EQ(rank.groups.size(), 1u);
+  EXPECT_TRUE(IsSettled(WhyIsIt(rank)));
+  server.Remove(resources::kPods, "infer", "rank-0-2");
+  EXPECT_FALSE(IsSettled(WhyIsIt(Read("lws", "rank"))));
 }
 
 TEST_F(Reader, ReadsGroupsQueuesQuotasClaimsAndEvents) {
