@@ -9,6 +9,7 @@
 #include "what_if/scheduler.h"
 #include "what_if/snapshot.h"
 #include "what_if/survey.h"
+#include "why/checks.h"
 #include "why/reader.h"
 
 namespace mindgate::why {
@@ -176,16 +177,17 @@ std::string ByOf(const what_if::SurveyedJob& job) {
                                                        : std::string();
 }
 
-void AddHits(const Survey& survey, Facts& facts) {
-  std::set<std::string> ours;
-  for (const PodFacts& pod : facts.pods) ours.insert(pod.name);
+void AddHitsOfJobs(const Survey& survey, const std::map<std::string, const PodFacts*>& ours,
+                   Facts& facts) {
+  // Pods that failed and were replaced are on no hardware any more.
+  const bool is_well = IsWell(facts);
   for (const what_if::SurveyedJob& job : survey.jobs) {
     if (job.ns != facts.ns || !IsHardware(job.response.reason)) continue;
     std::map<std::string, std::vector<std::string>> pods_on;
     for (size_t i = 0; i < job.tasks.size(); ++i) {
-      if (IsHardware(job.types[i]) && ours.contains(job.tasks[i].pod)) {
-        pods_on[job.tasks[i].node].push_back(job.tasks[i].pod);
-      }
+      const watcher::rescheduling::Task& task = job.tasks[i];
+      if (!IsHardware(job.types[i]) || (task.ended && is_well)) continue;
+      if (ours.contains(task.pod)) pods_on[task.node].push_back(task.pod);
     }
     for (auto& [node, pods] : pods_on) {
       HitFacts hit{.pods = std::move(pods), .node = node};
@@ -198,13 +200,24 @@ void AddHits(const Survey& survey, Facts& facts) {
       facts.hits.push_back(std::move(hit));
     }
   }
+}
+
+// The survey has all pods of a node on which anything is faulty.
+void AddHits(const Survey& survey, Facts& facts) {
+  std::map<std::string, const PodFacts*> ours;
+  for (const PodFacts& pod : facts.pods) ours.emplace(pod.name, &pod);
+  AddHitsOfJobs(survey, ours, facts);
   for (const what_if::SurveyedPod& pod : survey.pods) {
-    if (pod.ns != facts.ns || !pod.pod_group.empty() || !ours.contains(pod.task.pod)) continue;
-    facts.hits.push_back(
-        {.pods = {pod.task.pod},
-         .node = pod.task.node,
-         .fault = survey.not_ready.contains(pod.task.node) ? "NodeUnhealthy" : "CardUnhealthy",
-         .why = "It is in no PodGroup, which both MindCluster and mindgate need"});
+    const auto known = ours.find(pod.task.pod);
+    if (pod.ns != facts.ns || !pod.pod_group.empty() || known == ours.end()) continue;
+    const FaultType type = Classify(pod.task, {}, {survey.nodes, survey.not_ready});
+    if (pod.task.ended || !IsHardware(type)) continue;
+    facts.hits.push_back({.pods = {pod.task.pod},
+                          .node = pod.task.node,
+                          .fault = std::string(FaultTypeName(type)),
+                          .fault_scheduling = known->second->fault_scheduling,
+                          .in_pod_group = false,
+                          .why = "It is in no PodGroup, which both MindCluster and mindgate need"});
   }
 }
 

@@ -40,9 +40,10 @@ struct PodFacts {
   std::optional<Time> gone_by{};  // its deletion was asked for
   std::vector<std::string> finalizers{};
   std::vector<std::string> gates{};
-  std::string rule{};    // mind-cluster/scaling-rule
-  std::string group{};   // mind-cluster/group-name
-  std::string job_id{};  // jobID
+  std::string rule{};              // mind-cluster/scaling-rule
+  std::string group{};             // mind-cluster/group-name
+  std::string job_id{};            // jobID
+  std::string fault_scheduling{};  // the label
   std::string resource{};
   int64_t npus = 0;
   bool ready = false;
@@ -160,6 +161,7 @@ struct HitFacts {
   std::string node{};
   std::string fault{};             // as the plugin calls it: "CardUnhealthy"
   std::string fault_scheduling{};  // the label; empty: there is none
+  bool in_pod_group = true;        // else nothing acts, whatever its labels say
   std::string by{};                // who acts; empty: nothing happens
   bool by_plugin = false;          // it is MindCluster's, whom opting out does not keep away
   std::string when{};              // "at once", "in 30s at the latest"

@@ -305,9 +305,21 @@ std::string HitText(const HitFacts& hit) {
          " on faulty hardware of node " + hit.node + " (" + hit.fault + ")";
 }
 
-// Of the label fault-scheduling: no restart follows.
-bool IsNotHandled(const HitFacts& hit) {
-  return hit.fault_scheduling.empty() || hit.fault_scheduling == "off";
+// What makes faults of the pods be handled from now on; empty: nothing is missing. A pod without
+// NPUs needs none of it, unless its label asks for it.
+std::string HandlingText(const Facts& facts, const HitFacts& hit) {
+  const bool off = hit.fault_scheduling.empty() || hit.fault_scheduling == "off";
+  const std::string label = "set the label fault-scheduling (force or grace) in the pod template";
+  if (hit.in_pod_group) return off ? label : "";
+  const auto pod = std::find_if(facts.pods.begin(), facts.pods.end(),
+                                [&](const PodFacts& one) { return one.name == hit.pods.front(); });
+  if (pod == facts.pods.end() || (pod->npus == 0 && off)) return "";
+  const std::string group =
+      pod->scheduler == schemas::kVolcanoScheduler
+          ? "see that volcano-controllers runs, which makes PodGroups of Volcano's pods"
+          : "set spec.schedulerName to volcano in the pod template, so that its pods get a "
+            "PodGroup";
+  return off ? label + ", " + group : group;
 }
 
 }  // namespace
@@ -382,7 +394,8 @@ Findings OptedOut(const Facts& facts) {
   if (facts.opted_out.empty()) return {};
   Findings found;
   for (const HitFacts& hit : facts.hits) {
-    if (hit.by_plugin) continue;
+    // Without a PodGroup nothing would restart them either way.
+    if (hit.by_plugin || !hit.in_pod_group) continue;
     found.push_back(
         {.what = HitText(hit) + ", and " + facts.opted_out + " keeps mindgate from restarting them",
          .why = hit.why.empty() ? "" : "Nothing else restarts them: " + hit.why + ".",
@@ -397,14 +410,13 @@ Findings OptedOut(const Facts& facts) {
 Findings FaultNotHandled(const Facts& facts) {
   Findings found;
   for (const HitFacts& hit : facts.hits) {
-    if (!hit.by.empty() || !facts.opted_out.empty()) continue;
-    const std::string label = IsNotHandled(hit)
-                                  ? "set the label fault-scheduling (force or grace) in the pod "
-                                    "template, and "
-                                  : "";
+    const bool opted_out = !facts.opted_out.empty() && hit.in_pod_group;
+    if (!hit.by.empty() || opted_out) continue;
+    const std::string handling = HandlingText(facts, hit);
     found.push_back({.what = HitText(hit) + ", and nothing restarts them",
                      .why = hit.why,
-                     .fix = label + "delete the pods on the faulty hardware: kubectl delete pod " +
+                     .fix = handling + (handling.empty() ? "" : ", and ") +
+                            "delete the pods on the faulty hardware: kubectl delete pod " +
                             hit.pods.front() + InNamespace(facts),
                      .evidence = FaultsOn(facts, {hit.node})});
   }

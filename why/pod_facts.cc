@@ -101,7 +101,8 @@ std::vector<json::Projection::Path> PodFactFields() {
        {"creationTimestamp", "deletionTimestamp", "finalizers", "ownerReferences"}) {
     paths.push_back({"metadata", member});
   }
-  for (const std::string_view key : {schemas::kScalingRule, schemas::kGroupName, schemas::kJobId}) {
+  for (const std::string_view key :
+       {schemas::kScalingRule, schemas::kGroupName, schemas::kJobId, schemas::kFaultScheduling}) {
     paths.push_back({"metadata", "labels", std::string(key)});
   }
   for (const std::string_view key : {schemas::kPodGroupAnnotation, schemas::kMinAvailable}) {
@@ -134,6 +135,7 @@ PodFacts PodFactsOf(const Value& pod) {
   facts.rule = json::TextAt(pod, {"metadata", "labels", schemas::kScalingRule});
   facts.group = json::TextAt(pod, {"metadata", "labels", schemas::kGroupName});
   facts.job_id = json::TextAt(pod, {"metadata", "labels", schemas::kJobId});
+  facts.fault_scheduling = json::TextAt(pod, {"metadata", "labels", schemas::kFaultScheduling});
   const Value* volumes = json::FindPath(pod, {"spec", "volumes"});
   if (json::IsArray(volumes)) {
     for (const Value& volume : *volumes) {

@@ -973,6 +973,8 @@ TEST(Reasons, OptingOutConcernsMindgateAlone) {
     facts.hits[0].by_plugin = by_plugin;
     EXPECT_EQ(WhyIsIt(facts).reasons.front().id, by_plugin ? "on-faulty-hardware" : "opted-out");
   }
+  facts.hits[0] = {.pods = {"chat-0"}, .node = "npu-0", .in_pod_group = false};
+  EXPECT_THAT(IdsOf(facts), ElementsAre("fault-not-handled")) << "nothing would act either way";
 }
 
 }  // namespace
