@@ -198,6 +198,8 @@ struct Facts {
   std::optional<int64_t> wanted{};        // pods; nothing: it does not say
   // Of a job, which replaces no pod that succeeded: how many did, by its status.
   std::optional<int64_t> succeeded{};
+  // A StatefulSet that makes a pod once the one before it is Ready.
+  bool makes_in_order = false;
   bool suspended = false;
   bool ended = false;            // as its own conditions say
   bool deleting = false;         // its deletion was asked for

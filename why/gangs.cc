@@ -1,8 +1,10 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "base/text.h"
+#include "schemas/kinds.h"
 #include "schemas/names.h"
 #include "why/checks.h"
 
@@ -12,10 +14,28 @@ namespace mindgate::why {
 
 namespace {
 
+// Gangs that do not run and whose pods exist or should.
+std::vector<const GroupFacts*> OpenGangs(const Facts& facts) {
+  std::vector<const GroupFacts*> open;
+  for (const GroupFacts& group : facts.groups) {
+    if (group.exists && !group.runs() && !facts.is_over()) open.push_back(&group);
+  }
+  return open;
+}
+
+// How many pods the scheduler waits for: minMember, or K where that is 1.
+int64_t NeededBy(const GroupFacts& group) {
+  return group.min_member == 1 ? group.k.value_or(1) : group.min_member;
+}
+
 bool PodsAreMissing(const Facts& facts) {
   if (facts.suspended || facts.is_over()) return false;
   const int64_t live = PodsThere(facts);
-  return facts.wanted ? live < *facts.wanted : live == 0;
+  if (facts.wanted) return live < *facts.wanted;
+  const std::vector<const GroupFacts*> gangs = OpenGangs(facts);
+  return live == 0 || std::any_of(gangs.begin(), gangs.end(), [](const GroupFacts* group) {
+           return group->pods < NeededBy(*group);
+         });
 }
 
 std::string CountText(const Facts& facts) {
@@ -37,21 +57,69 @@ std::string WordAfter(const std::string& text, std::string_view before, std::str
   return text.substr(begin, text.find_first_of(ends, begin) - begin);
 }
 
-// Gangs that do not run and whose pods exist or should.
-std::vector<const GroupFacts*> OpenGangs(const Facts& facts) {
-  std::vector<const GroupFacts*> open;
-  for (const GroupFacts& group : facts.groups) {
-    if (group.exists && !group.runs() && !facts.is_over()) open.push_back(&group);
-  }
-  return open;
-}
-
-// How many pods the scheduler waits for: minMember, or K where that is 1.
-int64_t NeededBy(const GroupFacts& group) {
-  return group.min_member == 1 ? group.k.value_or(1) : group.min_member;
-}
-
 std::string GroupText(const GroupFacts& group) { return "PodGroup " + group.name; }
+
+// Whether NeededBy reads K.
+bool IsByK(const GroupFacts& group) { return group.min_member == 1 && group.k; }
+
+// "minMember is 3": what NeededBy reads.
+std::string NeededText(const GroupFacts& group) {
+  return (IsByK(group) ? std::string(schemas::kMinAvailable) : "minMember") + " is " +
+         std::to_string(NeededBy(group));
+}
+
+// A StatefulSet makes its next pod once the last one is Ready, which in a gang none becomes before
+// the others are there.
+bool IsStuckInOrder(const Facts& facts) {
+  return facts.makes_in_order && PodsThere(facts) < facts.wanted.value_or(0) &&
+         !WaitingPods(facts).empty();
+}
+
+// Whether pods of the gang are to come, as far as the workload shows. A Pod, a PodGroup and a kind
+// whose controller decides about replicas do not show how many there will be.
+bool AreToCome(const Facts& facts) {
+  if (!facts.wanted || facts.kind == schemas::KindName(schemas::Kind::kPod)) return true;
+  return PodsThere(facts) < *facts.wanted && !IsStuckInOrder(facts);
+}
+
+std::string LowerText(const GroupFacts& group, int64_t most) {
+  const std::string number = std::to_string(most);
+  return IsByK(group) ? "set the annotation " + std::string(schemas::kMinAvailable) + " to \"" +
+                            number + "\" or less"
+                      : "set minMember (minAvailable of a job, "
+                        "scheduling.volcano.sh/group-min-member of pods) to " +
+                            number + " or less";
+}
+
+// Of a gang that can never start; `why` is empty unless it is the order of pods.
+Finding NeverStarts(const Facts& facts, const GroupFacts& group) {
+  Finding finding{.what = GroupText(group) + " can never start: " + NeededText(group) +
+                          ", and it has only " + Counted(group.pods, "pod")};
+  if (!IsStuckInOrder(facts)) {
+    finding.fix = LowerText(group, group.pods);
+    return finding;
+  }
+  finding.why =
+      "A StatefulSet makes a pod once the one before it is Ready, unless its "
+      "podManagementPolicy is Parallel.";
+  finding.fix = "create the StatefulSet again with spec.podManagementPolicy: Parallel";
+  if (NeededBy(group) > *facts.wanted) finding.fix += ", and " + LowerText(group, *facts.wanted);
+  return finding;
+}
+
+// How to find what keeps the pods of a gang away.
+std::string MissingPodsFix(const Facts& facts) {
+  const bool is_maker = facts.kind != schemas::KindName(schemas::Kind::kPod) &&
+                        facts.kind != schemas::KindName(schemas::Kind::kPodGroup);
+  if (is_maker) {
+    return "find out why the controller creates no more pods: kubectl describe " +
+           ToLower(facts.kind) + " " + facts.name + InNamespace(facts);
+  }
+  if (facts.owners.empty()) return "create the pods that are missing, or what makes them";
+  return "find out why " + facts.owners.back() +
+         " creates no more pods: its Events, or those of "
+         "what it makes, have the reason";
+}
 
 }  // namespace
 
@@ -125,16 +193,13 @@ Findings PodsNotCreated(const Facts& facts) {
 Findings GangPodsMissing(const Facts& facts) {
   Findings found;
   for (const GroupFacts* group : OpenGangs(facts)) {
-    const bool to_come = facts.wanted && PodsThere(facts) < *facts.wanted;
-    if (group->pods >= group->min_member || (group->pods > 0 && !to_come)) continue;
+    if (group->pods >= NeededBy(*group) || (group->pods > 0 && !AreToCome(facts))) continue;
     // An AscendJob or vcjob gets its pods once the PodGroup is enqueued.
     if (group->pods == 0 && (group->phase == "Pending" || group->phase.empty())) continue;
-    found.push_back({.what = GroupText(*group) + " waits for pods: minMember is " +
-                             std::to_string(group->min_member) + ", and it has " +
-                             Counted(group->pods, "pod"),
+    found.push_back({.what = GroupText(*group) + " waits for pods: " + NeededText(*group) +
+                             ", and it has " + Counted(group->pods, "pod"),
                      .why = "The scheduler binds a gang together or not at all.",
-                     .fix = "find out why the controller creates no more pods: kubectl describe " +
-                            ToLower(facts.kind) + " " + facts.name + InNamespace(facts)});
+                     .fix = MissingPodsFix(facts)});
   }
   return found;
 }
@@ -142,15 +207,13 @@ Findings GangPodsMissing(const Facts& facts) {
 Findings MinMemberTooLarge(const Facts& facts) {
   Findings found;
   for (const GroupFacts* group : OpenGangs(facts)) {
-    const bool to_come = facts.wanted && PodsThere(facts) < *facts.wanted;
-    if (group->pods == 0 || group->pods >= group->min_member || to_come) continue;
-    found.push_back({.what = GroupText(*group) + " can never start: minMember is " +
-                             std::to_string(group->min_member) + ", and it has only " +
-                             Counted(group->pods, "pod"),
-                     .why = "The controller created all pods that the workload asks for.",
-                     .fix = "set minMember (minAvailable of a job, "
-                            "scheduling.volcano.sh/group-min-member of pods) to " +
-                            std::to_string(group->pods) + " or less, or ask for more replicas"});
+    if (group->pods == 0 || group->pods >= group->min_member || AreToCome(facts)) continue;
+    Finding finding = NeverStarts(facts, *group);
+    if (finding.why.empty()) {
+      finding.why = "The controller created all pods that the workload asks for.";
+      finding.fix += ", or ask for more replicas";
+    }
+    found.push_back(std::move(finding));
   }
   return found;
 }
@@ -158,15 +221,15 @@ Findings MinMemberTooLarge(const Facts& facts) {
 Findings KTooLarge(const Facts& facts) {
   Findings found;
   for (const GroupFacts* group : OpenGangs(facts)) {
-    if (!group->k || group->min_member != 1 || group->pods == 0 || *group->k <= group->pods) {
+    if (!group->k || group->min_member != 1 || group->pods == 0 || *group->k <= group->pods ||
+        AreToCome(facts)) {
       continue;
     }
-    found.push_back({.what = GroupText(*group) + " can never start: huawei.com/" +
-                             "schedule_minAvailable is " + std::to_string(*group->k) +
-                             ", and it has only " + Counted(group->pods, "pod"),
-                     .why = "MindCluster's plugin binds that many pods together or none.",
-                     .fix = "set the annotation huawei.com/schedule_minAvailable to \"" +
-                            std::to_string(group->pods) + "\" or less"});
+    Finding finding = NeverStarts(facts, *group);
+    if (finding.why.empty()) {
+      finding.why = "MindCluster's plugin binds that many pods together or none.";
+    }
+    found.push_back(std::move(finding));
   }
   return found;
 }

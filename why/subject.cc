@@ -166,6 +166,8 @@ void ReadState(Kind kind, const Value& object, Facts& facts) {
   constexpr schemas::KindSet kJobs = {Kind::kJob, Kind::kVolcanoJob, Kind::kAscendJob};
   facts.wanted = WantedPods(kind, object);
   if (kJobs.Has(kind)) facts.succeeded = IntAt(object, {"status", "succeeded"}, 0);
+  facts.makes_in_order = kind == Kind::kStatefulSet &&
+                         json::TextAt(object, {"spec", "podManagementPolicy"}) != "Parallel";
   facts.suspended = json::AsBool(json::FindPath(object, {"spec", "suspend"})).value_or(false);
   facts.condition = kind == Kind::kPod ? "" : FailureOf(kind, object);
   facts.ended = kind == Kind::kPod ? json::TextAt(object, {"status", "phase"}) == "Succeeded"

@@ -55,5 +55,12 @@ TEST(Subject, OnlyJobsHavePodsThatSucceeded) {
   }
 }
 
+TEST(Subject, AStatefulSetMakesPodsInOrderUnlessItIsParallel) {
+  EXPECT_TRUE(StateOf(Kind::kStatefulSet, R"({"spec": {}})").makes_in_order);
+  EXPECT_FALSE(StateOf(Kind::kStatefulSet, R"({"spec": {"podManagementPolicy": "Parallel"}})")
+                   .makes_in_order);
+  EXPECT_FALSE(StateOf(Kind::kDeployment, R"({"spec": {}})").makes_in_order);
+}
+
 }  // namespace
 }  // namespace mindgate::why
