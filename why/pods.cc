@@ -57,12 +57,23 @@ Findings ClaimMissing(const Facts& facts) {
   return found;
 }
 
+namespace {
+
+// Of a claim whose StorageClass binds it once its pod has a node (kubernetes:
+// pkg/controller/volume/events/event.go).
+bool WaitsForItsPod(const EventFacts& event) {
+  return event.reason == "WaitForFirstConsumer" || event.reason == "WaitForPodScheduled";
+}
+
+}  // namespace
+
 Findings ClaimUnbound(const Facts& facts) {
   Findings found;
   for (const ClaimFacts& claim : facts.claims) {
     const std::vector<std::string> pods = PodsWithClaim(facts, claim.name);
     if (!claim.exists || claim.phase == "Bound" || pods.empty()) continue;
     const EventFacts* event = NewestEvent(facts, {}, "", "PersistentVolumeClaim/" + claim.name);
+    if (event != nullptr && WaitsForItsPod(*event)) continue;
     std::vector<std::string> evidence;
     if (event != nullptr) evidence.push_back(EventText(*event));
     found.push_back(
