@@ -119,6 +119,12 @@ class Places {
   NodeFacts NodeOf(size_t i, const what_if::Pod& pod) const {
     const what_if::Node& node = inventory_.nodes[i];
     NodeFacts facts{.name = node.name, .why_not = scheduler_.WhyNot(i, pod, false)};
+    for (const auto& [key, value] : pod.node_selector) {
+      const auto label = node.labels.find(key);
+      if (label == node.labels.end() || label->second != value) {
+        facts.unmet.push_back(key + "=" + value);
+      }
+    }
     if (pod.npus == 0) return facts;
     const auto chips = node.chips.find(pod.resource);
     const auto offered = node.allocatable.find(pod.resource);

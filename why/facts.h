@@ -133,6 +133,7 @@ struct NodeFacts {
   bool offers = false;    // it has the resource
   int64_t free = 0;       // NPUs
   int64_t all = 0;        // NPUs, whatever uses them
+  std::vector<std::string> unmet{};   // "pool=red": of the pods' nodeSelector
   std::vector<std::string> faulty{};  // chips that reports keep from new pods, without a pod
 };
 

@@ -37,6 +37,13 @@ std::string AskedText(const PlacementFacts& placement) {
   return std::to_string(placement.npus) + " " + placement.resource;
 }
 
+// Whether the node would take such a pod but for what closes it. One that would not is not in the
+// way, and opening it does not help.
+bool WouldFit(const PlacementFacts& placement, const NodeFacts& node) {
+  return node.unmet.empty() &&
+         (placement.npus == 0 || (node.offers && node.free >= placement.npus));
+}
+
 // Nodes that take no pod for this reason, whatever it asks for. `fix`: a command, to which the
 // first node's name is added.
 Findings NodesThatAre(std::string_view why_not, const Facts& facts, std::string_view what,
@@ -45,7 +52,7 @@ Findings NodesThatAre(std::string_view why_not, const Facts& facts, std::string_
   for (const PlacementFacts* placement : Unplaceable(facts)) {
     std::vector<std::string> names;
     for (const NodeFacts& node : placement->nodes) {
-      if (node.why_not == why_not) names.push_back(node.name);
+      if (node.why_not == why_not && WouldFit(*placement, node)) names.push_back(node.name);
     }
     if (names.empty()) continue;
     found.push_back({.what = NodesText(names) + " " + std::string(what),
@@ -129,27 +136,45 @@ Findings NoSuchDevice(const Facts& facts) {
   return found;
 }
 
+namespace {
+
+// What the node lacks of the selector that lacks the fewest labels, among those that are large
+// enough for one of the pods (where none is, among all). Empty: it is not labels that keep the pods
+// away.
+std::vector<std::string> LabelsToAdd(const PlacementFacts& placement) {
+  const NodeFacts* nearest = nullptr;
+  bool any_large = false;
+  for (const NodeFacts& node : placement.nodes) {
+    const bool large = placement.npus == 0 || (node.offers && node.all >= placement.npus);
+    if (any_large && !large) continue;
+    const bool first_large = large && !any_large;
+    if (nearest == nullptr || first_large || node.unmet.size() < nearest->unmet.size()) {
+      nearest = &node;
+    }
+    any_large = any_large || large;
+  }
+  return nearest == nullptr ? std::vector<std::string>() : nearest->unmet;
+}
+
+}  // namespace
+
 Findings NoSuchLabel(const Facts& facts) {
   Findings found;
   for (const PlacementFacts* placement : Unplaceable(facts)) {
-    std::vector<std::string> labels;
-    for (const auto& [key, value] : placement->node_selector) labels.push_back(key + "=" + value);
-    std::map<std::string, size_t> unmet;
-    for (const NodeFacts& node : placement->nodes) {
-      if (node.why_not.starts_with("label ")) ++unmet[node.why_not.substr(6)];
-    }
+    const std::vector<std::string> to_add = LabelsToAdd(*placement);
+    if (to_add.empty()) continue;
+    std::vector<std::string> asked;
+    for (const auto& [key, value] : placement->node_selector) asked.push_back(key + "=" + value);
     std::vector<std::string> missing;
     std::copy_if(placement->unknown.begin(), placement->unknown.end(), std::back_inserter(missing),
                  [](const std::string& text) { return text.starts_with("no node has "); });
-    const bool all = !unmet.empty() && unmet.begin()->second == placement->nodes.size();
-    if (missing.empty() && !all) continue;
-    found.push_back({.what = PodsText(placement->pods) +
-                             " may go to no node: nodeSelector asks for " +
-                             JoinFirst(labels, kMaxNodeNames),
-                     .why = missing.empty() ? "No node has all of these labels."
-                                            : JoinFirst(missing, kMaxNodeNames, "; "),
-                     .fix = "correct spec.nodeSelector, or label a node: kubectl label node NODE " +
-                            (unmet.empty() ? labels.front() : unmet.begin()->first)});
+    found.push_back(
+        {.what = PodsText(placement->pods) + " may go to no node: nodeSelector asks for " +
+                 JoinFirst(asked, kMaxNodeNames),
+         .why = missing.empty() ? "No node that is large enough has all of these labels."
+                                : JoinFirst(missing, kMaxNodeNames, "; "),
+         .fix = "correct spec.nodeSelector, or label a node: kubectl label node NODE " +
+                Join(to_add, " ")});
   }
   return found;
 }
@@ -224,9 +249,7 @@ Findings TaintNotTolerated(const Facts& facts) {
   for (const PlacementFacts* placement : Unplaceable(facts)) {
     std::map<std::string, std::vector<std::string>> nodes_of;
     for (const NodeFacts& node : placement->nodes) {
-      // A node that could not take the pod without its taint either is not in the way.
-      const bool matters = placement->npus == 0 || (node.offers && node.free >= placement->npus);
-      if (node.why_not.starts_with("taint ") && matters) {
+      if (node.why_not.starts_with("taint ") && WouldFit(*placement, node)) {
         nodes_of[node.why_not.substr(6)].push_back(node.name);
       }
     }
@@ -360,7 +383,8 @@ Findings NodesFaulty(const Facts& facts) {
     bool takes = false;
     for (const NodeFacts& node : placement.nodes) {
       takes = takes || node.why_not.empty();
-      if (node.why_not == "faulty" || node.why_not == "sub-healthy") nodes.insert(node.name);
+      const bool faulty = node.why_not == "faulty" || node.why_not == "sub-healthy";
+      if (faulty && WouldFit(placement, node)) nodes.insert(node.name);
     }
     if (takes || nodes.empty()) continue;
     found.push_back({.what = "MindCluster keeps " + PodsText(placement.pods) +

@@ -106,8 +106,10 @@ def test_pods_that_do_not_go(cluster: Cluster) -> None:
     with node_without_kubelet(cluster) as set_ready:
         try:
             cluster.create(pod("stuck", spec(1, **tolerant)))
-            cluster.create(pod("waits", pinned("lost")))
             set_ready("False")
+            # Else the scheduler may still place a pod there.
+            wait_for(lambda: "node.kubernetes.io/not-ready" in str(cluster.get("node", "lost")["spec"]), "the taint of the node")
+            cluster.create(pod("waits", pinned("lost", 0)))
             answer = await_reason(cluster, "waits", "nodes-not-ready", "1 node (lost) cannot take pods, as not Ready")
             assert (first(answer), answer["state"]) == ("nodes-not-ready", "pending")
             cluster.kubectl("delete", "pod", "stuck", "kept", "--wait=false")

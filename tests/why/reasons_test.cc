@@ -368,6 +368,7 @@ std::vector<Case> NodeCases() {
   {
     Facts facts = Chat();
     facts.placements = {Placement({Node("npu-0", "label pool=red")})};
+    facts.placements[0].nodes[0].unmet = {"pool=red"};
     facts.placements[0].node_selector = {{"pool", "red"}};
     facts.placements[0].unknown = {"no node has pool=red: they have blue"};
     cases.push_back(
