@@ -28,6 +28,8 @@ std::string PodsThat(const std::vector<std::string>& pods, std::string_view one,
                      std::string_view several);
 // " -n infer" for commands.
 std::string InNamespace(const Facts& facts);
+// "kubectl describe deployment/chat -n infer".
+std::string DescribeText(const Facts& facts);
 // The newest Event with one of these reasons (empty: any) and this text in its note; null: none.
 const EventFacts* NewestEvent(const Facts& facts, const std::vector<std::string_view>& reasons,
                               std::string_view part = "", std::string_view about = "");

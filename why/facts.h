@@ -191,6 +191,7 @@ struct UnreadFacts {
 
 struct Facts {
   std::string kind{};
+  std::string resource{};  // as kubectl takes it: "deployment", "jobs.batch.volcano.sh"
   std::string name{};
   std::string ns{};
   Time now{};

@@ -112,8 +112,7 @@ std::string MissingPodsFix(const Facts& facts) {
   const bool is_maker = facts.kind != schemas::KindName(schemas::Kind::kPod) &&
                         facts.kind != schemas::KindName(schemas::Kind::kPodGroup);
   if (is_maker) {
-    return "find out why the controller creates no more pods: kubectl describe " +
-           ToLower(facts.kind) + " " + facts.name + InNamespace(facts);
+    return "find out why the controller creates no more pods: " + DescribeText(facts);
   }
   if (facts.owners.empty()) return "create the pods that are missing, or what makes them";
   return "find out why " + facts.owners.back() +
@@ -298,10 +297,11 @@ Findings QueueMissing(const Facts& facts) {
   Findings found;
   for (const auto& [group, queue] : Queued(facts)) {
     if (queue->exists) continue;
-    found.push_back({.what = "PodGroup " + group->name + " names Queue " + queue->name +
-                             ", which does not exist",
-                     .why = "Volcano enqueues nothing of a queue that it does not know.",
-                     .fix = "create the Queue, or name another one: kubectl get queues"});
+    found.push_back(
+        {.what =
+             "PodGroup " + group->name + " names Queue " + queue->name + ", which does not exist",
+         .why = "Volcano enqueues nothing of a queue that it does not know.",
+         .fix = "create the Queue, or name another one: kubectl get queues.scheduling.volcano.sh"});
   }
   return found;
 }
@@ -377,7 +377,8 @@ Findings PodGroupNotEnqueued(const Facts& facts) {
          .why = group.condition.empty() ? "Volcano enqueues it once it sees room for it."
                                         : group.condition,
          .fix = "free room in Queue " + (group.queue.empty() ? "default" : group.queue) +
-                " and on the nodes; kubectl describe podgroup " + group.name + InNamespace(facts),
+                " and on the nodes; kubectl describe podgroups.scheduling.volcano.sh/" +
+                group.name + InNamespace(facts),
          .evidence = std::move(evidence)});
   }
   return found;

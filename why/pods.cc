@@ -141,8 +141,7 @@ Findings BeingDeleted(const Facts& facts) {
                    " is being deleted: " + Counted(static_cast<int64_t>(facts.pods.size()), "pod") +
                    " of it " + (facts.pods.size() == 1 ? "is" : "are") + " left",
            .why = "Pods have terminationGracePeriodSeconds to end, and finalizers hold objects.",
-           .fix = "wait; if it stays: kubectl describe " + ToLower(facts.kind) + " " + facts.name +
-                  InNamespace(facts)}};
+           .fix = "wait; if it stays: " + DescribeText(facts)}};
 }
 
 Findings PodFailed(const Facts& facts) {

@@ -38,6 +38,11 @@ class FactReader {
              const std::stop_token& stop)
       : client_(client), subject_(subject), options_(options), stop_(stop) {
     facts_.kind = subject.info.name;
+    // kubectl takes a job to be one of batch, and other kinds to be of the first group that has
+    // one.
+    facts_.resource = subject.info.built_in ? ToLower(subject.info.name)
+                                            : std::string(subject.info.plural) + "." +
+                                                  std::string(subject.info.group);
     facts_.name = subject.name;
     facts_.ns = subject.ns;
     facts_.now = options.now;

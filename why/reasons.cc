@@ -25,6 +25,10 @@ std::string PodsThat(const std::vector<std::string>& pods, std::string_view one,
 
 std::string InNamespace(const Facts& facts) { return facts.ns.empty() ? "" : " -n " + facts.ns; }
 
+std::string DescribeText(const Facts& facts) {
+  return "kubectl describe " + facts.resource + "/" + facts.name + InNamespace(facts);
+}
+
 const EventFacts* NewestEvent(const Facts& facts, const std::vector<std::string_view>& reasons,
                               std::string_view part, std::string_view about) {
   const auto fits = [&](const EventFacts& event) {
@@ -178,8 +182,7 @@ Reason NothingFound(const Facts& facts) {
   reason.why = facts.unread.empty()
                    ? "It may have been created moments ago, or wait for what no object says."
                    : "Not all could be read: what is missing is listed below.";
-  reason.fix = "kubectl describe " + ToLower(facts.kind) + " " + facts.name + InNamespace(facts) +
-               "; run this command again in a minute, or with --wait";
+  reason.fix = DescribeText(facts) + "; run this command again in a minute, or with --wait";
   return reason;
 }
 

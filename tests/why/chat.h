@@ -35,7 +35,12 @@ inline PodFacts Running(const std::string& name) {
 
 // Two pods that wait, of a gang that is enqueued; no reason is known.
 inline Facts Chat() {
-  Facts facts{.kind = "Deployment", .name = "chat", .ns = "infer", .now = kNow, .wanted = 2};
+  Facts facts{.kind = "Deployment",
+              .resource = "deployment",
+              .name = "chat",
+              .ns = "infer",
+              .now = kNow,
+              .wanted = 2};
   facts.pods = {Waiting("chat-0"), Waiting("chat-1")};
   facts.groups = {
       {.name = "pg", .min_member = 2, .phase = "Inqueue", .queue = "default", .pods = 2}};

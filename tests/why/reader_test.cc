@@ -303,6 +303,21 @@ TEST_F(Reader, ReadsThePluginsRecordsAndItsCache) {
   EXPECT_FALSE(facts.cached[0].reported) << "no report names it";
 }
 
+// "kubectl describe job train" is about a Job of Kubernetes.
+TEST_F(Reader, NamesKindsAsKubectlTakesThem) {
+  const kube::Resource vcjobs = audit::ResourceOf(schemas::InfoOf(schemas::Kind::kVolcanoJob));
+  server.Register({.resource = vcjobs, .custom = true});
+  PutObject(vcjobs, "train", {{"spec", {{"tasks", {{{"replicas", 1}}}}}}});
+  const Facts train = Read("vcjob", "train");
+  EXPECT_EQ(train.resource, "jobs.batch.volcano.sh");
+  EXPECT_EQ(WhyIsIt(train).reasons.front().fix,
+            "kubectl describe jobs.batch.volcano.sh/train -n infer; run this command again in a "
+            "minute, or with --wait");
+  EXPECT_EQ(Read("deployment", "chat").resource, "deployment");
+  PutObject(resources::kPodGroups, "pg", Json::object());
+  EXPECT_EQ(Read("pg", "pg").resource, "podgroups.scheduling.volcano.sh");
+}
+
 TEST_F(Reader, NotesWhoOptsOut) {
   PutPod("chat-7d-a", "chat-7d");
   EXPECT_EQ(Read("pod", "chat-7d-a").opted_out, "");

@@ -122,7 +122,7 @@ std::vector<Case> GangCases() {
                       .what = "PodGroup pg waits for pods: minMember is 2, and it has 1 pod",
                       .why = "The scheduler binds a gang together or not at all.",
                       .fix = "find out why the controller creates no more pods: kubectl describe "
-                             "deployment chat -n infer"},
+                             "deployment/chat -n infer"},
                      [](Facts& f) { f.groups[0].min_member = 1; }});
   }
   {
@@ -184,13 +184,14 @@ std::vector<Case> QueueCases() {
   {
     Facts facts = Chat();
     facts.queues[0].exists = false;
-    cases.push_back({facts,
-                     {.id = "queue-missing",
-                      .state = State::kPending,
-                      .what = "PodGroup pg names Queue default, which does not exist",
-                      .why = "Volcano enqueues nothing of a queue that it does not know.",
-                      .fix = "create the Queue, or name another one: kubectl get queues"},
-                     [](Facts& f) { f.queues[0].exists = true; }});
+    cases.push_back(
+        {facts,
+         {.id = "queue-missing",
+          .state = State::kPending,
+          .what = "PodGroup pg names Queue default, which does not exist",
+          .why = "Volcano enqueues nothing of a queue that it does not know.",
+          .fix = "create the Queue, or name another one: kubectl get queues.scheduling.volcano.sh"},
+         [](Facts& f) { f.queues[0].exists = true; }});
   }
   {
     Facts facts = Chat();
@@ -242,7 +243,7 @@ std::vector<Case> QueueCases() {
                       .what = "PodGroup pg is not enqueued: its phase is Pending",
                       .why = "NotEnoughResources: queue is full",
                       .fix = "free room in Queue default and on the nodes; kubectl describe "
-                             "podgroup pg -n infer"},
+                             "podgroups.scheduling.volcano.sh/pg -n infer"},
                      [](Facts& f) { f.groups[0].phase = "Inqueue"; }});
   }
   return cases;
@@ -786,7 +787,7 @@ std::vector<Case> PodCases() {
                       .what = "Deployment/chat is being deleted: 2 pods of it are left",
                       .why = "Pods have terminationGracePeriodSeconds to end, and finalizers hold "
                              "objects.",
-                      .fix = "wait; if it stays: kubectl describe deployment chat -n infer"},
+                      .fix = "wait; if it stays: kubectl describe deployment/chat -n infer"},
                      [](Facts& f) { f.deleting = false; }});
   }
   {
@@ -956,7 +957,7 @@ TEST(Reasons, ReportThatNothingIsFound) {
       Text(WhyIsIt(Chat()).reasons.at(0)),
       "nothing-found pending\nwhat: Deployment/chat does not run as a whole, and mindgate "
       "found no reason for it\nwhy: It may have been created moments ago, or wait for what no "
-      "object says.\nfix: kubectl describe deployment chat -n infer; run this command again "
+      "object says.\nfix: kubectl describe deployment/chat -n infer; run this command again "
       "in a minute, or with --wait");
   Facts unread = Chat();
   unread.unread = {{"nodes", "forbidden"}};
