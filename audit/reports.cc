@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "json/value.h"
+#include "kube/answers.h"
 #include "schemas/config.h"
 #include "schemas/raw_objects.h"
 
@@ -56,6 +57,8 @@ Json Reference(const Workload& workload) {
   if (!workload.ns.empty()) reference["namespace"] = workload.ns;
   return reference;
 }
+
+std::string ReportName(const Workload& workload) { return "mindgate-" + workload.uid; }
 
 Json TimeOf(Time at) {
   return {
@@ -125,7 +128,7 @@ Json WorkloadReport(ReportFormat format, const Workload& workload, Time at) {
     results.push_back(ReportResult(workload, *finding, {}));
     results.back().erase("resources");  // the scope says it once
   }
-  Json report = ReportObject(format, workload.ns, "mindgate-" + workload.uid, std::move(results));
+  Json report = ReportObject(format, workload.ns, ReportName(workload), std::move(results));
   report["scope"] = Reference(workload);
   report["scope"]["uid"] = workload.uid;
   if (format == ReportFormat::kOpenReports) report["source"] = kReportManager;
@@ -146,6 +149,13 @@ constexpr ReportFormat kFormats[] = {ReportFormat::kOpenReports, ReportFormat::k
 
 // Who writes the fields of reports (server-side apply).
 constexpr const char* kFieldManager = "mindgate-audit";
+
+// The API server takes any text as the uid of an owner that a tenant made up. As a name it refuses
+// it in more ways than one: a "/" makes it another path.
+bool IsReportName(std::string_view name) {
+  const auto parts = Split(name, '.');
+  return name.size() <= kube::kMaxName && std::all_of(parts.begin(), parts.end(), IsDns1123Label);
+}
 
 std::string NameOf(const Json& report) {
   return report.at("metadata").at("name").get<std::string>();
@@ -186,7 +196,6 @@ kube::Answer<void> ReportStore::Write(watcher::LeaderClient& client, const kube:
   const auto written =
       client.Apply(resource, ns, name, report, true, {.field_manager = kFieldManager});
   if (written) return {};
-  // The uid of an owner that a tenant made up need not be a part of a name.
   if (written.error().reason != Reason::kInvalid) return tl::make_unexpected(written.error());
   logger_.Warning("a report is refused",
                   {{"namespace", ns}, {"report", name}, {"fault", written.error().message}});
@@ -204,8 +213,13 @@ kube::Answer<std::set<std::string>> ReportStore::WriteChanged(watcher::LeaderCli
   std::map<std::string, std::string> hashes;  // by name
   for (const Stored& report : stored) hashes.emplace(report.name, report.hash);
   std::set<std::string> names;
+  std::vector<const Workload*> unnamed;
   for (const Workload& workload : workloads) {
     if (workload.evaluated.findings.empty() || workload.uid.empty()) continue;
+    if (!IsReportName(ReportName(workload))) {
+      unnamed.push_back(&workload);
+      continue;
+    }
     const Json report = WorkloadReport(format, workload, now);
     const std::string name = NameOf(report);
     if (!names.insert(name).second) continue;
@@ -216,6 +230,12 @@ kube::Answer<std::set<std::string>> ReportStore::WriteChanged(watcher::LeaderCli
       return tl::make_unexpected(written.error());
     }
     ++counts.written;
+  }
+  if (!unnamed.empty()) {
+    logger_.Warning("workloads get no report, as their uid cannot be part of a name",
+                    {{"namespace", ns},
+                     {"workloads", static_cast<int64_t>(unnamed.size())},
+                     {"first", unnamed.front()->kind + "/" + unnamed.front()->name}});
   }
   return names;
 }

@@ -63,7 +63,8 @@ class ReportStore {
   // else in PolicyReports, and nothing where it has neither. Reports that are as they should be are
   // left alone. With `complete`, reports of ours about other workloads of the namespace are
   // deleted, and those in the other format; otherwise some workloads may not have been read.
-  // A report that the API server refuses is logged, and the others are written.
+  // A report that the API server refuses is logged, and the others are written; so is a workload
+  // whose uid cannot be part of a name, since its controller was made up.
   // `ns`: empty for what is in no namespace.
   kube::Answer<Counts> Put(watcher::LeaderClient& client, const std::string& ns,
                            std::span<const Workload> workloads, bool complete, Time now);

@@ -120,6 +120,39 @@ TEST_F(ReportStoreTest, GoesOnWhenAReportIsRefused) {
   EXPECT_NE(logged.find("a name has no spaces"), std::string::npos) << logged;
 }
 
+// Of an owner that a tenant made up: the API server only wants the uid not to be empty.
+TEST_F(ReportStoreTest, LeavesOutWhatNoReportCanBeNamedAfter) {
+  server.Register({.resource = open, .custom = true});
+  std::vector<Workload> workloads;
+  const std::vector<std::string> uids = {"a/b",
+                                         "../x",
+                                         "a b",
+                                         "a?b",
+                                         "A",
+                                         "a_b",
+                                         "-",
+                                         "a..b",
+                                         "a.",
+                                         "a%",
+                                         "caf\u00e9",
+                                         "a\nb",
+                                         std::string(300, 'a')};
+  for (const std::string& uid : uids) {
+    workloads.push_back(Wrong("made-up"));
+    workloads.back().uid = uid;
+  }
+  workloads.push_back(Wrong("rank"));
+  EXPECT_EQ(Put(workloads), "1 written, 0 deleted");
+  EXPECT_EQ(Message(open, "rank"), "is wrong");
+  EXPECT_EQ(server.size(open), 1u);
+  EXPECT_NE(logged.find("workloads get no report"), std::string::npos) << logged;
+  EXPECT_NE(logged.find("workloads=" + std::to_string(uids.size())), std::string::npos) << logged;
+  EXPECT_NE(logged.find("Deployment/made-up"), std::string::npos) << logged;
+  logged.clear();
+  EXPECT_EQ(Put({Wrong("rank")}), "0 written, 0 deleted");
+  EXPECT_EQ(logged, "");
+}
+
 TEST_F(ReportStoreTest, ReportsWhatFails) {
   server.Register({.resource = open, .custom = true});
   server.Forbid("patch", "reports");
