@@ -69,6 +69,9 @@ Findings GateWithoutWatcher(const Facts& facts);
 Findings OtherGate(const Facts& facts);
 
 // nodes.cc: room
+// Whether the node would take such a pod but for what closes it. One that would not is not in the
+// way, and opening it does not help.
+bool WouldFit(const PlacementFacts& placement, const NodeFacts& node);
 Findings SchedulerAbsent(const Facts& facts);
 Findings WrongScheduler(const Facts& facts);
 Findings NoSuchDevice(const Facts& facts);
@@ -81,7 +84,7 @@ Findings NodesCordoned(const Facts& facts);
 Findings NodesNotReady(const Facts& facts);
 Findings SchedulerMessage(const Facts& facts);
 
-// nodes.cc: faults and what restarts for them
+// faults.cc
 Findings ChipsFaulty(const Facts& facts);
 Findings NodesFaulty(const Facts& facts);
 Findings PluginCacheStale(const Facts& facts);
