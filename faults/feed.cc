@@ -61,7 +61,7 @@ std::unique_ptr<Feed::Informer> Feed::MakeInformer(Writer writer, std::string_vi
   };
   options.on_synced = [this] {
     Recount();
-    if (options_.on_synced && current()) options_.on_synced();
+    NotifyIfCurrent();
   };
   options.failed = options_.failed;
   options.seed = options_.seed + std::hash<std::string_view>()(selector);
@@ -123,7 +123,13 @@ void Feed::RunOfNodes(const std::stop_token& stop) {
     while (FollowNodes(stop) == Ended::kOtherNamespaces) continue;
     if (stop.stop_requested()) return;
     Recount();
+    // Without them what ClusterD reports is enough, which no informer will say.
+    NotifyIfCurrent();
   }
+}
+
+void Feed::NotifyIfCurrent() const {
+  if (options_.on_synced && current()) options_.on_synced();
 }
 
 // Until they are not needed any more, though they may be again by now, or other namespaces count.

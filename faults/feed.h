@@ -40,7 +40,7 @@ class Feed {
     std::function<void(const std::string& problem)> misread{};
     // Others' reports count from now on.
     std::function<void(bool by_clusterd)> switched{};
-    std::function<void()> on_synced{};
+    std::function<void()> on_synced{};  // current() has become true; from threads of Run
     std::function<void(const kube::Fault& fault, std::chrono::milliseconds pause)> failed{};
     uint64_t seed = 1;
   };
@@ -78,6 +78,7 @@ class Feed {
   void UsePublic(const std::set<std::string>& namespaces);
   void ForgetReplaced();
   bool WantsNodes() const;
+  void NotifyIfCurrent() const;
   FaultStore::TrustedSources Counts() const REQUIRES(mutex_);
   // Whose reports count may have changed, be it by the time alone.
   void Recount();

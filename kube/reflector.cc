@@ -41,6 +41,12 @@ Reflector::Reflector(Client& client, Sleeper& sleeper, const Clock& clock, Selec
       random_(seed + 1) {}
 
 void Reflector::Run(const std::stop_token& stop) {
+  Follow(stop);
+  must_list_ = true;
+  SetFollowing(false);
+}
+
+void Reflector::Follow(const std::stop_token& stop) {
   while (!stop.stop_requested()) {
     const Clock::Instant started = clock_.Now();
     const bool lists = must_list_;

@@ -179,12 +179,14 @@ class Reflector {
   Reflector(Client& client, Sleeper& sleeper, const Clock& clock, Selection selection,
             Handler handler, uint64_t seed);
 
-  // Until `stop`; in the caller's thread, where the handler is called too.
+  // Until `stop`; in the caller's thread, where the handler is called too. Run again it lists
+  // again: what happened meanwhile is not known.
   void Run(const std::stop_token& stop);
 
   // Whether what was reported is new, as far as one can know: since the newest fault there was a
   // list, a bookmark, an event or a watch that ended in good order. That a watch was opened again
-  // says nothing: what happened meanwhile is still to come. From any thread.
+  // says nothing: what happened meanwhile is still to come. False while nobody runs it. From any
+  // thread.
   bool following() const { return following_; }
 
   // How often so far; from any thread.
@@ -196,6 +198,7 @@ class Reflector {
   Counts counts() const { return {lists_, watches_, faults_}; }
 
  private:
+  void Follow(const std::stop_token& stop);
   void SetFollowing(bool following);
   Answer<void> List(const std::stop_token& stop);
   Answer<void> Watch(const std::stop_token& stop);

@@ -72,7 +72,8 @@ struct Following {
         feed(client, sleeper, of.clock,
              {.source = [this] { return source.load(); },
               .public_namespaces = [this] { return *namespaces.Get(); },
-              .changed = [](const std::vector<std::string>&, const std::string&) {}}) {
+              .changed = [](const std::vector<std::string>&, const std::string&) {},
+              .on_synced = [this] { ++synced; }}) {
     thread = std::jthread([this](const std::stop_token& stop) { feed.Run(stop); });
   }
   // "n0: Ascend910-3; n1: UnHealthy"
@@ -101,6 +102,7 @@ struct Following {
 
   std::atomic<Source> source;
   Snapshot<std::set<std::string>> namespaces;
+  std::atomic<int> synced = 0;
   std::unique_ptr<kube::Transport> transport;
   kube::RealSleeper sleeper;
   kube::Client client;
@@ -417,6 +419,41 @@ TEST(FaultFeed, WhatWasReplacedIsForgottenWhileClusterDReports) {
   ASSERT_TRUE(Eventually([&] { return reporting.server.watches() == 1; })) << "ClusterD's alone";
   reporting.PutEmptyPart("cluster-info-device-0");
   EXPECT_TRUE(following.Becomes("n2: Ascend910-2")) << following.Faulty();
+}
+
+const kube::testing::When kOfDevices{.target_part = "namespaces/kube-system/configmaps"};
+
+// What they reported before ClusterD did is known, and may be wrong by now.
+TEST(FaultFeed, NodesThatAreReadOnceMoreAreNotCurrentBeforeTheyAreRead) {
+  Reporting reporting;
+  reporting.PutNode("n1", "", 0);
+  Following following(reporting);
+  ASSERT_TRUE(following.Becomes("")) << following.Faulty();
+  reporting.PutPart("cluster-info-device-0", {{"n1", {"Ascend910-3", 0}}});
+  ASSERT_TRUE(following.Becomes("n1: Ascend910-3")) << following.Faulty();
+  ASSERT_TRUE(Eventually([&] { return reporting.server.watches() == 1; })) << "ClusterD's alone";
+  reporting.PutNode("n1", "Ascend910-3", 1);
+  const auto gate = reporting.server.Hold(kOfDevices);
+  reporting.PutEmptyPart("cluster-info-device-0");
+  ASSERT_TRUE(gate->WaitUntilHeld());
+  EXPECT_EQ(following.Faulty(), "") << "by the reports of before";
+  EXPECT_FALSE(following.feed.current());
+  gate->Release();
+  EXPECT_TRUE(following.Becomes("n1: Ascend910-3")) << following.Faulty();
+}
+
+// Whoever waited until it is current learns of that.
+TEST(FaultFeed, IsCurrentWhenTheNodesAreNoLongerNeeded) {
+  Reporting reporting;
+  const auto gate = reporting.server.Hold(kOfDevices);
+  Following following(reporting);
+  ASSERT_TRUE(gate->WaitUntilHeld());
+  EXPECT_FALSE(following.feed.current());
+  EXPECT_EQ(following.synced, 0);
+  reporting.PutPart("cluster-info-device-0", {{"n0", {"Ascend910-3", 0}}});
+  EXPECT_TRUE(following.Becomes("n0: Ascend910-3")) << following.Faulty();
+  EXPECT_TRUE(Eventually([&] { return following.synced > 0; }));
+  gate->Release();
 }
 
 }  // namespace

@@ -8,12 +8,14 @@
 
 #include "kube/client_fixture.h"
 #include "kube/fake_api_server.h"
+#include "support/eventually.h"
 #include "support/fake_clock.h"
 
 namespace mindgate::kube::testing {
 namespace {
 
 using Cut = FakeApiServer::Cut;
+using mindgate::testing::Eventually;
 using mindgate::testing::FakeClock;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
@@ -41,9 +43,13 @@ class RunningReflector {
       : transport_(MakeTransport(AccessTo(fake.url()), "mindgate-test")),
         client_(*transport_, sleeper_, options),
         reflector_(client_, sleeper_, clock_, std::move(selection), MakeHandler(), 1) {
-    thread_ = std::jthread([this](std::stop_token stop) { reflector_.Run(std::move(stop)); });
+    Start();
   }
   ~RunningReflector() { Stop(); }
+
+  void Start() {
+    thread_ = std::jthread([this](std::stop_token stop) { reflector_.Run(std::move(stop)); });
+  }
 
   void Stop() {
     thread_.request_stop();
@@ -362,6 +368,25 @@ TEST(Reflector, WaitsAsLongAsTheServerAsks) {
   RunningReflector running(fake);
   ASSERT_TRUE(fake.WaitForWatches(1));
   EXPECT_THAT(running.sleeper().pauses(), ElementsAre(seconds(120)));
+}
+
+// What happened while it did not run is not known before the list.
+TEST(Reflector, FollowsNothingWhileItDoesNotRun) {
+  FakeApiServer fake;
+  RunningReflector running(fake);
+  ASSERT_TRUE(fake.WaitForWatches(1));
+  EXPECT_TRUE(running.reflector().following());
+  running.Stop();
+  EXPECT_FALSE(running.reflector().following());
+  fake.Put(resources::kPods, Pod("a"));
+  const auto gate = fake.Hold({.target_part = "limit="});
+  running.Start();
+  ASSERT_TRUE(gate->WaitUntilHeld());
+  EXPECT_FALSE(running.reflector().following());
+  gate->Release();
+  ASSERT_TRUE(Eventually([&] { return running.reflector().following(); }));
+  EXPECT_THAT(running.ReportedUntil("listed"),
+              ElementsAre("list", "listed", "list", "a", "listed"));
 }
 
 TEST(Reflector, StopsWhileItListsAndWhileItWatches) {
