@@ -45,8 +45,8 @@ class Informer {
     std::function<void(const Fault& fault, std::chrono::milliseconds pause)> failed{};
     // current() has become true; in the thread of Run.
     std::function<void()> on_synced{};
-    // What another informer knew before: the first list reports what has changed since. Null:
-    // nothing.
+    // What another informer knew before: the first list reports what has changed since, and takes
+    // its place. Null: nothing.
     std::shared_ptr<const Collection<T>> known{};
     size_t namespace_bytes = kBytesOfNamespace;
     uint64_t seed = 1;
@@ -54,8 +54,9 @@ class Informer {
 
   // The rest must outlive it.
   Informer(Client& client, Sleeper& sleeper, const Clock& clock, Options options)
-      : options_(std::move(options)),
-        objects_(options_.known ? options_.known : std::make_shared<const Collection<T>>()),
+      : objects_(options.known ? std::move(options.known)
+                               : std::make_shared<const Collection<T>>()),
+        options_(std::move(options)),
         reflector_(client, sleeper, clock, options_.selection, MakeHandler(), options_.seed) {}
 
   // Until `stop`, in the caller's thread.
@@ -229,8 +230,8 @@ class Informer {
   static constexpr size_t kFirstRows = 1024;
   static constexpr size_t kMostReported = 1000;  // namespaces
 
+  Snapshot<Objects> objects_;  // before the options, which keep none of Options::known
   const Options options_;
-  Snapshot<Objects> objects_;
   std::vector<EntryPtr> listed_;           // of the list that is under way
   std::set<std::string> listed_left_out_;  // likewise, by key
   std::set<std::string> left_out_;         // of the last list; in the thread of Run

@@ -40,10 +40,11 @@ Content ContentOf(const Collection<std::string>& objects) {
 // An informer of pods by phase, and what its callbacks were given.
 class RunningInformer {
  public:
-  explicit RunningInformer(FakeApiServer& fake, const std::string& labels = "")
+  explicit RunningInformer(FakeApiServer& fake, const std::string& labels = "",
+                           std::shared_ptr<const Collection<std::string>> known = nullptr)
       : transport_(MakeTransport(AccessTo(fake.url()), "mindgate-test")),
         client_(*transport_, sleeper_),
-        informer_(client_, sleeper_, clock_, MakeOptions(labels)),
+        informer_(client_, sleeper_, clock_, MakeOptions(labels, std::move(known))),
         thread_([this](std::stop_token stop) { informer_.Run(std::move(stop)); }) {}
 
   Phases& informer() { return informer_; }
@@ -61,7 +62,8 @@ class RunningInformer {
   }
 
  private:
-  Phases::Options MakeOptions(const std::string& labels) {
+  Phases::Options MakeOptions(const std::string& labels,
+                              std::shared_ptr<const Collection<std::string>> known) {
     return {
         .selection = {.resource = resources::kPods,
                       .label_selector = labels,
@@ -82,7 +84,8 @@ class RunningInformer {
               const std::lock_guard lock(mutex_);
               changes_.push_back(key + ": " + (before == nullptr ? "-" : *before) + " > " +
                                  (after == nullptr ? "-" : *after));
-            }};
+            },
+        .known = std::move(known)};
   }
 
   std::mutex mutex_;
@@ -154,6 +157,19 @@ TEST(Informer, IsNotSyncedBeforeTheFirstList) {
   EXPECT_THAT(running.content(), IsEmpty());
   gate->Release();
   EXPECT_TRUE(running.informer().WaitSynced(seconds(30)));
+}
+
+// What it began with is as large as what it has now.
+TEST(Informer, KeepsNothingOfWhatAnotherOneKnew) {
+  FakeApiServer fake;
+  fake.Put(resources::kPods, AnnotatedPod("b", "Running"));
+  auto known = std::make_shared<const Collection<std::string>>(Collection<std::string>::Of(
+      {std::make_shared<const Collection<std::string>::Entry>("default/a", "Pending")}));
+  const std::weak_ptr<const Collection<std::string>> before = known;
+  RunningInformer running(fake, "", std::move(known));
+  EXPECT_TRUE(running.WaitFor({{"default/b", "Running"}}));
+  EXPECT_TRUE(Eventually([&] { return before.expired(); }));
+  EXPECT_THAT(running.changes(), ElementsAre("default/a: Pending > -", "default/b: - > Running"));
 }
 
 TEST(Informer, SnapshotsDoNotChange) {
