@@ -36,13 +36,13 @@ Elector::Elector(Client& client, Sleeper& sleeper, const Clock& clock, Options o
 
 void Elector::Run(const std::stop_token& stop, const std::function<void(bool)>& on_change) {
   bool reported = false;
-  const auto report = [&](bool now) {
+  const Report report = [&](bool now) {
     if (now == reported) return;
     reported = now;
     on_change(now);
   };
   while (!stop.stop_requested()) {
-    TryToLead(stop);
+    TryToLead(stop, report);
     report(leading());
     sleeper_.Sleep(NextPause(), stop);
     report(leading());
@@ -52,7 +52,23 @@ void Elector::Run(const std::stop_token& stop, const std::function<void(bool)>& 
   if (IsOurs()) Release();
 }
 
-void Elector::TryToLead(const std::stop_token& stop) {
+bool Elector::leading() const {
+  auto until = until_.load();
+  while (until != kNever) {
+    if (clock_.Now() < Clock::Instant(Clock::Instant::duration(until))) return true;
+    if (until_.compare_exchange_weak(until, kNever)) return false;
+  }
+  return false;
+}
+
+// False when nobody may take it for the hold that there was before.
+bool Elector::Extend(Clock::Instant until) {
+  auto before = until_.load();
+  return leading() && before != kNever &&
+         until_.compare_exchange_strong(before, until.time_since_epoch().count());
+}
+
+void Elector::TryToLead(const std::stop_token& stop, const Report& report) {
   // From before the request, and so not later than the server's write, from which others count.
   const auto sent = clock_.Now();
   const auto held = Hold(stop);
@@ -60,7 +76,16 @@ void Elector::TryToLead(const std::stop_token& stop) {
     if (held.error().reason != Reason::kStopped && options_.failed) options_.failed(held.error());
     return;
   }
-  until_ = *held ? (sent + options_.renew_deadline).time_since_epoch().count() : kNever;
+  if (!*held) {
+    until_ = kNever;
+    return;
+  }
+  const Clock::Instant until = sent + options_.renew_deadline;
+  if (Extend(until)) return;
+  // While the call was under way others saw that we did not lead, and dropped work for it, which
+  // the next term takes up.
+  report(false);
+  until_ = until.time_since_epoch().count();
 }
 
 // Whether the Lease is ours now; a fault leaves that open.
@@ -164,10 +189,11 @@ std::chrono::milliseconds Elector::NextPause() {
   const milliseconds retry = options_.retry;
   std::uniform_int_distribution<int64_t> more(0, retry.count() / 5);
   const milliseconds pause = retry + milliseconds(more(random_));
-  if (!leading()) return pause;
+  const auto until = until_.load();
+  if (until == kNever) return pause;
   // The loss is reported when it comes.
-  const auto left = Clock::Instant(Clock::Instant::duration(until_)) - clock_.Now();
-  return std::min(pause, std::chrono::ceil<milliseconds>(left));
+  const auto left = Clock::Instant(Clock::Instant::duration(until)) - clock_.Now();
+  return std::clamp(std::chrono::ceil<milliseconds>(left), milliseconds(0), pause);
 }
 
 }  // namespace mindgate::kube

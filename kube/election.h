@@ -42,16 +42,20 @@ class Elector {
 
   // Takes the Lease when it is free and renews it, until `stop`; then it releases the Lease, so
   // that the next one need not wait. After losing the Lease it tries for it again. `on_change` is
-  // called in this thread, the first time when it leads, and should return soon. It may ask the
-  // loss later than leading() does, by as long as a request may take.
+  // called in this thread, the first time when it leads, and should return soon. It may learn of a
+  // loss later than leading() shows it, by as long as a request may take, and learns of each: also
+  // when a renewal that was under way succeeds after all.
   void Run(const std::stop_token& stop, const std::function<void(bool leading)>& on_change);
 
-  // By the clock and not by what Run has got to: false as soon as the renewal is overdue. From any
-  // thread, for the last check before an action.
-  bool leading() const { return clock_.Now() < Clock::Instant(Clock::Instant::duration(until_)); }
+  // By the clock and not by what Run has got to: false as soon as the renewal is overdue, and then
+  // until Run has reported that. From any thread, for the last check before an action.
+  bool leading() const;
 
  private:
-  void TryToLead(const std::stop_token& stop);
+  using Report = std::function<void(bool leading)>;
+
+  void TryToLead(const std::stop_token& stop, const Report& report);
+  bool Extend(Clock::Instant until);
   Answer<bool> Hold(const std::stop_token& stop);
   Answer<bool> Create(const std::stop_token& stop);
   Answer<void> Update(Json spec, const std::stop_token& stop);
@@ -67,7 +71,9 @@ class Elector {
   const Clock& clock_;
   const Options options_;
   std::minstd_rand random_;
-  std::atomic<Clock::Instant::rep> until_;  // we lead up to then
+  // We lead up to then. Whoever finds that it has passed ends it here, so that Run knows that
+  // somebody may have seen it.
+  mutable std::atomic<Clock::Instant::rep> until_;
 
   // What follows belongs to the thread of Run.
   Json lease_;                // as last seen or written; null: not yet

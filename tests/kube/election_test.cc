@@ -282,6 +282,43 @@ TEST_F(ElectionFixture, ARenewalCountsFromBeforeItWasSent) {
   Run();
 }
 
+// Whoever asked meanwhile was answered that it does not lead, and waits for the next term.
+TEST_F(ElectionFixture, ALapseThatARenewalEndsIsReported) {
+  for (const bool asked : {false, true}) {
+    SCOPED_TRACE(asked);
+    stop = {};
+    server.Delete();
+    steps.push_back([this, asked] {
+      disturb = [this, asked](const HttpCall&) -> std::optional<Fault> {
+        clock.Advance(seconds(35));  // the renewal before is 45 s old by now
+        if (asked) {
+          EXPECT_FALSE(elector.leading());
+        }
+        disturb = nullptr;
+        return std::nullopt;
+      };
+    });
+    EXPECT_EQ(Run(), (Story{"GET 404", "POST 201", "leads", "PUT 200", "leads no more", "leads",
+                            "leads no more", "PUT 200"}));
+  }
+}
+
+// Seen by another thread at the very moment of the answer.
+TEST_F(ElectionFixture, WhoHasEndedDoesNotLeadBeforeTheEndIsReported) {
+  steps.push_back([this] {
+    disturb = [this](const HttpCall&) -> std::optional<Fault> {
+      clock.Advance(seconds(35));
+      EXPECT_FALSE(elector.leading());
+      clock.Advance(-seconds(10));  // whatever the clock shows
+      EXPECT_FALSE(elector.leading());
+      disturb = nullptr;
+      return std::nullopt;
+    };
+  });
+  EXPECT_EQ(Run(), (Story{"GET 404", "POST 201", "leads", "PUT 200", "leads no more", "leads",
+                          "leads no more", "PUT 200"}));
+}
+
 TEST_F(ElectionFixture, AnAnswerThatWasLostDoesNotMatter) {
   steps.push_back([this] {
     disturb = [this](const HttpCall& call) -> std::optional<Fault> {

@@ -55,7 +55,13 @@ void Leadership::Changed(bool leads) {
   {
     const MutexLock lock(mutex_);
     ended = std::exchange(ended_, {});
-    since_ = leads && !resigned_ ? std::optional(clock_.WallNow()) : std::nullopt;
+    since_.reset();
+    if (leads && !resigned_) {
+      // A term may be shorter than a second, and what belongs to one is known by when it began.
+      const Time now = clock_.WallNow();
+      began_ = now == began_ ? now + std::chrono::seconds(1) : now;
+      since_ = began_;
+    }
   }
   ended.request_stop();
 }

@@ -26,7 +26,7 @@ class Term {
   Term(Time since, std::function<bool()> holds, std::stop_token ended)
       : since_(since), holds_(std::move(holds)), ended_(std::move(ended)) {}
 
-  // When it began, by the wall clock.
+  // When it began, by the wall clock. Two terms in a row differ in it.
   Time since() const { return since_; }
   // By the clock: false as soon as the renewal is overdue, whoever has noticed.
   bool holds() const { return !ended_.stop_requested() && holds_(); }
@@ -113,6 +113,7 @@ class Leadership {
   std::unique_ptr<kube::Elector> elector_;  // null: no election
   mutable Mutex mutex_;
   std::optional<Time> since_ GUARDED_BY(mutex_);  // nothing: this replica does not lead
+  Time began_ GUARDED_BY(mutex_){};               // the last term
   std::stop_source ended_ GUARDED_BY(mutex_);     // of the term
   bool resigned_ GUARDED_BY(mutex_) = false;
   Mutex calling_;  // held while `on_change_` runs; never together with `mutex_`
