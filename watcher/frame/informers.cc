@@ -104,15 +104,18 @@ void PodInformer::Run(const std::stop_token& stop) {
   while (!stop.stop_requested()) {
     const auto wanted = Wanted();
     const auto next = wanted ? MakeInformer(*wanted) : nullptr;
+    std::shared_ptr<const Informer> before;
     std::stop_token end;
     {
       const MutexLock lock(mutex_);
       reselect_ = {};
       end = reselect_.get_token();
       selector_ = wanted;
-      informer_ = next;
+      before = std::exchange(informer_, next);
     }
     changed_.NotifyAll();
+    if (next == nullptr && before != nullptr) Forget(*before);
+    before = nullptr;                                           // not as long as the next one runs
     if (stop.stop_requested() || Wanted() != wanted) continue;  // before `reselect_` was there
     if (next != nullptr) {
       next->Run(end);
@@ -121,6 +124,12 @@ void PodInformer::Run(const std::stop_token& stop) {
     MutexLock lock(mutex_);
     changed_.Wait(lock, end, [] { return false; });
   }
+}
+
+// What goes while nobody wants pods is not seen: whoever wants them again begins with none.
+void PodInformer::Forget(const Informer& informer) const {
+  informer.objects()->ForEach(
+      [this](const std::string&, const Kept& kept) { Changed(&kept, nullptr); });
 }
 
 void PodInformer::Refresh() {

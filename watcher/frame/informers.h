@@ -39,7 +39,8 @@ class PodInformer {
     std::function<Ptr<T>(const json::Value& pod)> project;
     // Of a pod that is too large to be read; empty: nothing is current while there is one.
     std::function<Ptr<T>(const json::Value& metadata_only)> oversized{};
-    // In the thread of Run; null: it did not exist before, or no longer exists.
+    // In the thread of Run; null: it did not exist before, or no longer exists. Pods are also gone
+    // when they are not wanted any more.
     std::function<void(const Ptr<T>& before, const Ptr<T>& after)> changed;
     std::function<void()> on_synced{};  // likewise
   };
@@ -113,6 +114,7 @@ class PodInformer {
   std::optional<Kept> Project(const json::Value& pod, bool metadata_only,
                               const std::vector<bool>& wanted) const;
   void Changed(const Kept* before, const Kept* after) const;
+  void Forget(const Informer& informer) const;
   std::shared_ptr<Informer> MakeInformer(const Selectors& selectors);
   std::shared_ptr<const Informer> informer() const;
 

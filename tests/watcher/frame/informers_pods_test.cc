@@ -28,6 +28,7 @@ struct PodReader {
   std::map<std::string, std::string> kept;
   std::atomic<bool> wanted = true;
   std::atomic<int> on_synced = 0;
+  std::atomic<int> unexpected = 0;
 
   void SubscribeTo(PodInformer& pods, const std::string& selector, const std::string& section,
                    const std::string& key) {
@@ -48,8 +49,8 @@ struct PodReader {
     subscription.changed = [this](const PodInformer::Ptr<Kept>& before,
                                   const PodInformer::Ptr<Kept>& after) {
       const std::lock_guard lock(mutex);
-      if (before != nullptr) kept.erase(before->first);
-      if (after != nullptr) kept.insert(*after);
+      if (before != nullptr && kept.erase(before->first) == 0) ++unexpected;
+      if (after != nullptr && !kept.insert(*after).second) ++unexpected;
     };
     subscription.on_synced = [this] { ++on_synced; };
     pods.Subscribe<Kept>(std::move(subscription));
@@ -110,6 +111,35 @@ TEST_F(FrameTest, OnlyPodsThatSomebodyWantsAreFollowed) {
   pods.Refresh();
   EXPECT_TRUE(Eventually([&] { return server.watches() == 0; }));
   EXPECT_TRUE(Eventually([&] { return !pods.current(); }));
+}
+
+// A pod that went in the meantime would else be known for as long as the program runs, and each
+// other one twice.
+TEST_F(FrameTest, WhatNobodyWantsAnyMoreIsGone) {
+  PodInformer pods(client, sleeper, clock, {});
+  PodReader all;
+  PodReader labelled;
+  all.SubscribeTo(pods, "", "spec", "nodeName");
+  labelled.SubscribeTo(pods, "wanted", "status", "phase");
+  Put("a", "yes");
+  Put("b");
+  std::jthread run([&](const std::stop_token& stop) { pods.Run(stop); });
+  const auto want = [&](bool wanted) {
+    all.wanted = wanted;
+    labelled.wanted = wanted;
+    pods.Refresh();
+  };
+  EXPECT_TRUE(all.Has({{"a", "n"}, {"b", "n"}}));
+  EXPECT_TRUE(labelled.Has({{"a", "Running"}}));
+  want(false);
+  EXPECT_TRUE(all.Has({}));
+  EXPECT_TRUE(labelled.Has({}));
+  server.Remove(resources::kPods, "ns", "a");
+  want(true);
+  EXPECT_TRUE(all.Has({{"b", "n"}}));
+  EXPECT_TRUE(labelled.Has({}));
+  EXPECT_EQ(all.unexpected, 0) << "no pod comes that is there already, and none goes that is not";
+  EXPECT_EQ(labelled.unexpected, 0);
 }
 
 // That a watch was opened again says nothing, what happened meanwhile is still to come.
