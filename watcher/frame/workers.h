@@ -25,8 +25,9 @@ namespace mindgate::watcher {
 // Keys to reconcile: each is queued once however often it was added, and handled by one worker at a
 // time; a key that is added while it is being handled comes again afterwards. `NamespaceOf(key)`
 // says whose it is: the namespace with the fewest keys under way is next, then the one that was
-// served longest ago, so that nobody waits for all of another tenant's keys. Within a namespace the
-// key that has been due for longest is next. Time is that of `clock`. Safe from many threads.
+// served longest ago, so that nobody waits for all of another tenant's keys. One that had none in
+// the queue is behind all that wait: it may have been served just now. Within a namespace the key
+// that has been due for longest is next. Time is that of `clock`. Safe from many threads.
 template <typename Key>
 class WorkQueue {
  public:
@@ -110,9 +111,9 @@ class WorkQueue {
 
   // What one namespace has in the queue.
   struct Share {
-    std::set<std::pair<Instant, Key>> due;
+    std::set<std::pair<Instant, Key>> due{};
     int working = 0;
-    uint64_t served = 0;  // the number of its last turn
+    uint64_t served = 0;  // the number of its last turn, or the last one before it came
   };
   using Turn = std::tuple<int, uint64_t, std::string>;  // working, served, namespace
 
@@ -153,7 +154,7 @@ class WorkQueue {
 
   template <typename Change>
   void ChangeShare(const std::string& ns, const Change& change) REQUIRES(mutex_) {
-    Share& share = shares_[ns];
+    Share& share = shares_.try_emplace(ns, Share{.served = served_}).first->second;
     turns_.erase({share.working, share.served, ns});
     change(share);
     if (!share.due.empty()) {

@@ -101,6 +101,32 @@ TEST_F(WorkQueueTest, TheNamespaceWithTheFewestUnderWayIsNext) {
   EXPECT_EQ(Take(), "slow2") << "nobody else waits";
 }
 
+// With one worker each of its turns ends with an empty share, which is forgotten.
+TEST_F(WorkQueueTest, ANamespaceThatComesBackIsBehindThoseThatWait) {
+  for (int i = 0; i < 3; ++i) queue.Add({"b", i});
+  std::vector<std::string> order;
+  for (int i = 0; i < 6; ++i) {
+    queue.Add({"a", 0});
+    order.push_back(Handle());
+  }
+  EXPECT_THAT(order, ElementsAre("a0", "b0", "a0", "b1", "a0", "b2"));
+}
+
+// Not even by namespaces that nobody has seen before.
+TEST_F(WorkQueueTest, ANamespaceThatIsNewWaitsOnceForEachOther) {
+  queue.Add({"old", 0});
+  queue.Add({"old", 1});
+  EXPECT_EQ(Handle(), "old0");
+  queue.Add({"z", 0});
+  std::vector<std::string> order;
+  for (int i = 0; i < 4; ++i) {
+    queue.Add({"fresh", i});
+    queue.Add({"a" + std::to_string(i), 0});
+    order.push_back(Handle());
+  }
+  EXPECT_THAT(order, ElementsAre("a00", "fresh0", "old1", "z0"));
+}
+
 // Whoever adds whatever, a namespace waits for at most one key of each other namespace.
 TEST_F(WorkQueueTest, NobodyIsStarved) {
   uint64_t random = 1;
