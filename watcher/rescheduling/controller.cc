@@ -110,9 +110,13 @@ faults::Feed::Options ReschedulingController::FeedOptions() {
   feed.serials = {.node_of = [this](const std::string& serial) { return nodes_.NodeOf(serial); },
                   .serial_of = [this](const std::string& node) { return nodes_.SerialOf(node); }};
   feed.changed = [this](const std::vector<std::string>& nodes, const std::string& report) {
-    // All of a report is counted before anything follows from it.
-    faulty_nodes_.Changed(nodes, report);
-    counted_.Set(feed_.faults());
+    {
+      // All of a report is counted before anything follows from it. Reports come from several
+      // threads: what is set last is what was read last.
+      const MutexLock lock(counting_);
+      faulty_nodes_.Changed(nodes, report);
+      counted_.Set(feed_.faults());
+    }
     for (const std::string& node : nodes) {
       EnqueueJobsOn(node);
       isolating_.Enqueue({node});

@@ -199,6 +199,7 @@ class ReschedulingController final : public Controller {
   const Options options_;
   JobIndex index_;
   FaultyNodes faulty_nodes_;  // not Ready, gone with pods left, unhealthy, with an unhealthy chip
+  Mutex counting_;            // while reported nodes are counted
   // What is reported, as far as its nodes were counted: nothing is decided about the rest.
   Snapshot<faults::FaultsByNode> counted_{std::make_shared<const faults::FaultsByNode>()};
   PodReader reader_;
