@@ -176,18 +176,26 @@ bool IsConfirmed(const std::vector<Gate>& gates, Streams& io) {
 Released Release(kube::Client& client, const Gate& gate, DryRun dry_run) {
   Released released{.ns = gate.ns, .name = gate.pod, .outcome = "would be released"};
   if (dry_run == DryRun::kClient) return released;
-  const auto opened =
-      client.Patch(kube::resources::kPods, gate.ns, gate.pod, watcher::scaling::GateRemoval(gate),
-                   {.dry_run = dry_run == DryRun::kServer});
-  if (opened) {
-    if (dry_run == DryRun::kNone) released.outcome = "released";
-    return released;
+  const watcher::scaling::GateCalls calls{
+      .patch = [&](const json::Json& operations) -> kube::Answer<void> {
+        const auto patched = client.Patch(kube::resources::kPods, gate.ns, gate.pod, operations,
+                                          {.dry_run = dry_run == DryRun::kServer});
+        if (!patched) return tl::make_unexpected(patched.error());
+        return {};
+      },
+      .read =
+          [&](const json::Projection& fields) {
+            return client.Get(kube::resources::kPods, gate.ns, gate.pod, fields);
+          }};
+  const auto opened = watcher::scaling::OpenGate(gate, calls);
+  if (!opened) {
+    released.outcome = "failed";
+    released.error = opened.error().message;
+  } else if (!*opened) {
+    released.outcome = "gone";
+  } else if (dry_run == DryRun::kNone) {
+    released.outcome = "released";
   }
-  // Nothing to do for a pod that is deleted or already released.
-  const bool gone = opened.error().reason == kube::Reason::kNotFound ||
-                    opened.error().reason == kube::Reason::kInvalid;
-  released.outcome = gone ? "gone" : "failed";
-  if (!gone) released.error = opened.error().message;
   return released;
 }
 

@@ -165,6 +165,17 @@ TEST_F(ReleaseGates, OneThatStaysIsAFailure) {
   EXPECT_NE(reported.err.find("p0"), std::string::npos) << reported.err;
 }
 
+// The answer is the same when the gate is gone.
+TEST_F(ReleaseGates, WhatAPolicyRefusesIsAFailure) {
+  PutPod("p0", "Pending", {kOurs});
+  server.AnswerNext(1, {.method = "PATCH"},
+                    kube::testing::StatusAnswer(422, "Invalid", "denied by a policy"));
+  const auto reported = Run({"-A", "--all", "--yes"});
+  EXPECT_EQ(reported.code, 1);
+  EXPECT_EQ(reported.out, "");
+  EXPECT_NE(reported.err.find("denied by a policy"), std::string::npos) << reported.err;
+}
+
 TEST_F(ReleaseGates, WhatMayNotBeListedIsAnError) {
   server.Forbid("list", "pods");
   const auto reported = Run({"-A", "--all", "--yes"});

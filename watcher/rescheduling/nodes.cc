@@ -262,7 +262,11 @@ ReconcileResult Isolation::Reconcile(const NodeKey& key, const Term& term) {
   } else {
     patched = gate_.ReleaseNode(term, key.name, *patch);
   }
-  if (!patched) return NotChanged(key, patched.error());
+  if (!patched) {
+    const std::string version = json::TextAt(node.root(), {"metadata", "resourceVersion"});
+    if (IsStale(client, key.name, version, patched.error())) return {.failed = true};
+    return NotChanged(key, patched.error());
+  }
   {
     const MutexLock lock(mutex_);
     ++(faulty ? counts_.added : counts_.removed);
@@ -297,18 +301,26 @@ ReconcileResult Isolation::Waits(const std::string& node, const std::string& uid
                                     Clock::Instant::duration(0))};
 }
 
+// Whether the patch was refused because the node has another version by now: again. The answer is
+// the same when somebody's webhook or policy refuses it.
+bool Isolation::IsStale(LeaderClient& client, const std::string& node, const std::string& version,
+                        const kube::Fault& fault) {
+  if (fault.reason != kube::Reason::kInvalid && fault.reason != kube::Reason::kConflict) {
+    return false;
+  }
+  const auto now = client.VersionNow(kube::resources::kNodes, "", node);
+  return now && *now != version;
+}
+
 // A permission that is missing comes with the next chart or never: asking again is of no use, and a
 // person can do the same.
 ReconcileResult Isolation::NotChanged(const NodeKey& key, const kube::Fault& fault) {
   if (fault.reason == kube::Reason::kStopped) return {.failed = true};
-  // Of a node whose version is another one by now: again.
-  const bool stale =
-      fault.reason == kube::Reason::kInvalid || fault.reason == kube::Reason::kConflict;
-  if (!stale) {
+  {
     const MutexLock lock(mutex_);
     ++counts_.failed;
   }
-  if (!stale && IsNew(key.name, "failed " + std::string(kube::ReasonName(fault.reason)))) {
+  if (IsNew(key.name, "failed " + std::string(kube::ReasonName(fault.reason)))) {
     logger_.Warning(
         "the taint of a node cannot be changed now",
         {{"node", std::string_view(key.name)},

@@ -191,6 +191,8 @@ class Isolation {
  private:
   Refusal StillUnhealthy(const std::string& node) const;
   ReconcileResult Waits(const std::string& node, const std::string& uid, const Refusal& refusal);
+  static bool IsStale(LeaderClient& client, const std::string& node, const std::string& version,
+                      const kube::Fault& fault);
   ReconcileResult NotChanged(const NodeKey& key, const kube::Fault& fault);
   bool IsNew(const std::string& node, const std::string& report);
   void Report(const std::string& node, const std::string& uid, DecisionKind kind,

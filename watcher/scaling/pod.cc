@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "json/value.h"
+#include "kube/reflector.h"
 #include "schemas/names.h"
 #include "schemas/npu.h"
 #include "schemas/raw_objects.h"
@@ -196,6 +197,35 @@ json::Json GateRemoval(const Gate& gate) {
   return {{{"op", "test"}, {"path", "/metadata/uid"}, {"value", gate.uid}},
           {{"op", "test"}, {"path", path + "/name"}, {"value", schemas::kScalingGate}},
           {{"op", "remove"}, {"path", path}}};
+}
+
+namespace {
+
+// Others may remove theirs from before ours meanwhile.
+constexpr int kMaxOpenings = 3;
+
+}  // namespace
+
+kube::Answer<bool> OpenGate(Gate gate, const GateCalls& calls) {
+  static const json::Projection fields = kube::WithIdentity({{"spec", "schedulingGates"}});
+  for (int tries = 1;; ++tries) {
+    const auto patched = calls.patch(GateRemoval(gate));
+    if (patched) return true;
+    const kube::Reason reason = patched.error().reason;
+    if (reason == kube::Reason::kNotFound) return false;
+    if (reason != kube::Reason::kInvalid && reason != kube::Reason::kConflict) {
+      return tl::make_unexpected(patched.error());
+    }
+    const auto now = calls.read(fields);
+    if (!now && now.error().reason == kube::Reason::kNotFound) return false;
+    if (!now) return tl::make_unexpected(now.error());
+    if (json::TextAt(now->root(), {"metadata", "uid"}) != gate.uid) return false;
+    const auto place =
+        schemas::IndexOfScalingGate(json::FindPath(now->root(), {"spec", "schedulingGates"}));
+    if (!place) return false;
+    const bool moved = std::exchange(gate.place, *place) != *place;
+    if (!moved || tries == kMaxOpenings) return tl::make_unexpected(patched.error());
+  }
 }
 
 namespace {

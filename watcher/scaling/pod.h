@@ -3,6 +3,7 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,6 +15,7 @@
 #include "json/decode.h"
 #include "json/value.h"
 #include "kube/events.h"
+#include "kube/fault.h"
 
 namespace mindgate::watcher::scaling {
 
@@ -116,9 +118,19 @@ struct Gate {
   size_t place = 0;  // in spec.schedulingGates
 };
 
-// The JSON Patch that takes it away. kube::Reason::kInvalid is the answer when the pod is another
-// one by now, or has no such gate there any more.
+// The JSON Patch that takes it away. It holds only for this pod, with our gate at this place.
 json::Json GateRemoval(const Gate& gate);
+
+// The calls that open one, with any client.
+struct GateCalls {
+  std::function<kube::Answer<void>(const json::Json& operations)> patch;  // a JSON Patch of the pod
+  std::function<kube::Answer<json::Document>(const json::Projection& fields)> read;  // the pod
+};
+
+// Opens it. False: there is nothing to open, as the pod is gone or another one by now, or has no
+// such gate any more. Only the pod itself shows that: the answer is the same (kInvalid, kConflict)
+// when somebody's webhook or policy refuses the patch, and that is a fault.
+kube::Answer<bool> OpenGate(Gate gate, const GateCalls& calls);
 
 // What elastic scaling keeps of a PodGroup. Jobs get their pods only once Volcano has enqueued
 // their PodGroup: before that it is all that can be seen. Afterwards it counts for jobs whose pods

@@ -247,16 +247,26 @@ Reconciler::Done Reconciler::OpenGates(Run& run, const ObservedInstance& instanc
   Done all = Done::kYes;
   for (const PodState* pod : instance.pods) {
     if (!pod->gate) continue;
-    const Gate gate{ServiceKeyOf(*pod).ns, pod->name, pod->uid, static_cast<size_t>(*pod->gate)};
-    const auto answer =
-        run.client.Patch(kube::resources::kPods, gate.ns, gate.pod, GateRemoval(gate));
-    if (answer) {
+    const std::string ns = ServiceKeyOf(*pod).ns;
+    const GateCalls calls{
+        .patch = [&](const json::Json& operations) -> kube::Answer<void> {
+          const auto answer = run.client.Patch(kube::resources::kPods, ns, pod->name, operations);
+          if (!answer) return tl::make_unexpected(answer.error());
+          return {};
+        },
+        .read =
+            [&](const json::Projection& fields) {
+              return run.client.Read(kube::resources::kPods, ns, pod->name, fields);
+            }};
+    const auto opened = OpenGate({ns, pod->name, pod->uid, static_cast<size_t>(*pod->gate)}, calls);
+    if (!opened) {
+      all = Failed(run, opened.error(), *pod, "the gate of a pod cannot be opened now");
+    } else if (*opened) {
       ++granted_;
-      continue;
+    } else if (all == Done::kYes) {
+      // The watch reports it, and the next decision sees it.
+      all = Done::kNoLongerNeeded;
     }
-    const Done done = Evaluate(run, tl::make_unexpected(answer.error()), *pod,
-                               "the gate of a pod cannot be opened now");
-    if (done == Done::kNo || all == Done::kYes) all = done;
   }
   return all;
 }
@@ -268,27 +278,27 @@ void Reconciler::ReportRefusal(const ServiceKey& key, const Refusal& refusal) {
       {{"namespace", key.ns}, {"rule", key.rule}, {"jobID", key.job_id}, {"why", refusal.why}});
 }
 
-// A pod that is gone, another one of its name and a gate that is open already are not failures: the
-// watch reports them, and the next decision sees them.
+// A pod that is gone and another one of its name are not failures: the watch reports them, and the
+// next decision sees them.
 Reconciler::Done Reconciler::Evaluate(Run& run, const kube::Answer<void>& answer,
                                       const PodState& pod, const char* what) {
   if (answer) return Done::kYes;
-  switch (answer.error().reason) {
-    case kube::Reason::kNotFound:
-    case kube::Reason::kConflict:
-    case kube::Reason::kInvalid:
-      return Done::kNoLongerNeeded;
-    case kube::Reason::kStopped:
-      return Done::kNo;
-    default:
-      break;
+  const kube::Reason reason = answer.error().reason;
+  if (reason == kube::Reason::kNotFound || reason == kube::Reason::kConflict) {
+    return Done::kNoLongerNeeded;
   }
+  return Failed(run, answer.error(), pod, what);
+}
+
+Reconciler::Done Reconciler::Failed(Run& run, const kube::Fault& fault, const PodState& pod,
+                                    const char* what) {
+  if (fault.reason == kube::Reason::kStopped) return Done::kNo;
   ++failed_;
-  run.failure.Fail(answer.error());
+  run.failure.Fail(fault);
   logger_.Warning(what, {{"namespace", std::string_view(ServiceKeyOf(pod).ns)},
                          {"pod", std::string_view(pod.name)},
-                         {"reason", kube::ReasonName(answer.error().reason)},
-                         {"fault", std::string_view(answer.error().message)}});
+                         {"reason", kube::ReasonName(fault.reason)},
+                         {"fault", std::string_view(fault.message)}});
   return Done::kNo;
 }
 

@@ -178,6 +178,7 @@ class Reconciler {
   void Report(const ServiceKey& key, const Outcome& outcome, DecisionKind kind, bool enforced,
               const ObservedInstance* instance);
   Done Evaluate(Run& run, const kube::Answer<void>& answer, const PodState& pod, const char* what);
+  Done Failed(Run& run, const kube::Fault& fault, const PodState& pod, const char* what);
   ServiceState& StateOf(const ServiceKey& key);
 
   const Writer writer_;

@@ -126,6 +126,44 @@ TEST(ReschedulingIsolation, WhatItMayNotChangeItReportsOnceWithTheCommand) {
   EXPECT_EQ(replica.Logged("kubectl taint nodes n2 mindgate.io/faulty:NoSchedule-"), 1U);
 }
 
+// By a policy or a webhook of somebody else, which answers as a test of the version does.
+TEST(ReschedulingIsolation, WhatAPolicyRefusesIsReportedAndTriedAgain) {
+  for (const int code : {422, 409}) {
+    SCOPED_TRACE(code);
+    Cluster cluster;
+    Taint(cluster, "n2");
+    cluster.server.AnswerNext(
+        1, kNodeWrites,
+        kube::testing::StatusAnswer(code, code == 422 ? "Invalid" : "Conflict", "denied"));
+    Replica replica(cluster);
+    ASSERT_TRUE(replica.Start());
+    EXPECT_TRUE(Eventually([&] {
+      return replica.Logged("kubectl taint nodes n2 mindgate.io/faulty:NoSchedule-") == 1;
+    }));
+    EXPECT_TRUE(Eventually([&] {
+      cluster.clock.Advance(std::chrono::seconds(61));
+      return !IsTainted(cluster, "n2");
+    }));
+  }
+}
+
+// The kubelet writes its node, too.
+TEST(ReschedulingIsolation, ANodeOfAnotherVersionIsReadAgain) {
+  Cluster cluster;
+  Taint(cluster, "n2");
+  const auto gate = cluster.server.Hold(kNodeWrites);
+  Replica replica(cluster);
+  ASSERT_TRUE(replica.Start());
+  ASSERT_TRUE(gate->WaitUntilHeld());
+  Taint(cluster, "n2");
+  gate->Release();
+  EXPECT_TRUE(Eventually([&] {
+    cluster.clock.Advance(std::chrono::seconds(61));
+    return !IsTainted(cluster, "n2");
+  }));
+  EXPECT_EQ(replica.Logged("kubectl taint nodes"), 0U);
+}
+
 // Each of the brakes holds: no node is taken from the scheduler by mistake.
 TEST(ReschedulingIsolation, NoNodeIsIsolatedWhileABrakeHolds) {
   {

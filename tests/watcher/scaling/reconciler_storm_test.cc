@@ -222,8 +222,9 @@ class Storm {
     const bool dry = call.path.find("dryRun") != std::string::npos ||
                      call.body.find("dryRun") != std::string::npos;
     if (call.method == "DELETE" && before && !dry) CheckDelete(watcher, name, *before);
-    if (!calm_ && dice_.OneIn(4)) {
-      NoteHalf(watcher, call);
+    const bool half = IsHalf(watcher, call);
+    if (!calm_ && dice_.OneIn(half ? 2 : 4)) {
+      totals_.halves += half;
       if (auto failed = FailBefore()) return *std::move(failed);
     }
     if (call.method == "PATCH" && before) CheckGrant(watcher, name, *before);
@@ -411,15 +412,16 @@ class Storm {
     });
   }
 
-  // A call that fails, of which another of the same instance was answered.
-  void NoteHalf(const StormWatcher& watcher, const kube::HttpCall& call) {
+  // Whether another call of the same instance was answered before: there are few, and more of them
+  // fail.
+  bool IsHalf(const StormWatcher& watcher, const kube::HttpCall& call) const {
     const PodPtr* pod = nullptr;
     if (const auto found = truth_.find(NameOf(call.path)); found != truth_.end()) {
       pod = &found->second;
     }
-    if (call.method != "DELETE" || pod == nullptr || *pod == nullptr || (*pod)->gate) return;
+    if (call.method != "DELETE" || pod == nullptr || *pod == nullptr || (*pod)->gate) return false;
     const auto begun = watcher.begun.find((*pod)->instance + "@" + ServiceKeyOf(**pod).ns);
-    if (begun != watcher.begun.end() && begun->second.contains((*pod)->uid)) ++totals_.halves;
+    return begun != watcher.begun.end() && begun->second.contains((*pod)->uid);
   }
 
   void CheckDelete(StormWatcher& watcher, const PodName& name, const Json& object) {

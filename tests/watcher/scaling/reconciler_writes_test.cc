@@ -200,6 +200,30 @@ TEST_F(ScalingWritesTest, AWriteIsNotRepeatedWithoutADecision) {
   EXPECT_EQ(cluster.server.Count({.method = "PATCH"}), 2U);
 }
 
+// By a policy or a webhook of somebody else, which answers as if the gate were gone.
+TEST_F(ScalingWritesTest, AGateThatMayNotBeOpenedIsNotGranted) {
+  cluster.PutRule(kTwoShapes);
+  cluster.Submit("p0", "g0");
+  const kube::testing::When opens{.method = "PATCH", .target_part = "/pods/p0"};
+  cluster.server.AnswerNext(2, opens, StatusAnswer(422, "Invalid", "denied by a policy"));
+  const auto gate = cluster.server.Hold({.method = "GET", .target_part = "/pods/p0"});
+  watcher.Start();
+  ASSERT_TRUE(gate->WaitUntilHeld());
+  EXPECT_EQ(watcher.controller.counts().failed, 0U) << "the pod may be another one by now";
+  gate->Release();
+  ASSERT_TRUE(Eventually([&] {
+    cluster.clock.Advance(std::chrono::seconds(61));
+    return watcher.controller.counts().failed == 2;
+  }));
+  EXPECT_FALSE(cluster.IsOpen("p0"));
+  EXPECT_THAT(Reported(), ElementsAre()) << "what was not done is not reported";
+  EXPECT_TRUE(Eventually([&] {
+    cluster.clock.Advance(std::chrono::seconds(61));
+    return cluster.IsOpen("p0") && !Reported().empty();
+  }));
+  EXPECT_EQ(Reported().front(), "Pod/p0 granted");
+}
+
 // Labels as infer-operator writes them: the set has the name of the role.
 TEST(ScalingPods, InstancesOfTwoInferServicesAreTwo) {
   const auto instance = [](const char* service) {
