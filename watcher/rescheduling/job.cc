@@ -42,6 +42,9 @@ std::vector<json::Projection::Path> MetadataFields() {
   return fields;
 }
 
+// Of a PodGroup's status (volcano.sh/apis, pkg/apis/scheduling/v1beta1/types.go).
+constexpr const char* kCountsOfPlaced[] = {"running", "succeeded", "failed"};
+
 }  // namespace
 
 std::vector<json::Projection::Path> PodFields() {
@@ -65,11 +68,19 @@ std::vector<json::Projection::Path> PodGroupFields() {
   auto fields = MetadataFields();
   fields.push_back({"metadata", "ownerReferences"});
   fields.push_back({"spec", "minMember"});
-  fields.push_back({"status", "running"});
   fields.push_back({"spec", "minResources"});
   fields.push_back({"status", "phase"});
-  fields.push_back({"status", "succeeded"});
+  for (const char* count : kCountsOfPlaced) fields.push_back({"status", count});
   return fields;
+}
+
+int64_t CountPlaced(const Value& pod_group) {
+  int64_t placed = 0;
+  for (const char* count : kCountsOfPlaced) {
+    const auto pods = json::AsInt(json::FindPath(pod_group, {"status", count}));
+    placed += std::clamp<int64_t>(pods.value_or(0), 0, INT32_MAX);
+  }
+  return placed;
 }
 
 Metadata MetadataOf(const Value* metadata) {

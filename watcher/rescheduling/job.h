@@ -105,6 +105,9 @@ using PodGroupPtr = std::shared_ptr<const PodGroupState>;
 std::vector<json::Projection::Path> PodFields();
 std::vector<json::Projection::Path> PodGroupFields();
 
+// Pods of a PodGroup that have a node or had one, as the scheduler counted them last.
+int64_t CountPlaced(const json::Value& pod_group);
+
 // Whether the last run of a container ended with an error. One that was restarted in place thus
 // counts until its pod is replaced.
 bool HasFailedContainer(const json::Value& pod);

@@ -198,14 +198,10 @@ void CompareReports(LeaderClient& client, CallThreads& calls, const faults::Faul
 // As the scheduler counts them, in case the watch of pods is late. It counts no pods that are being
 // deleted; those are counted as the watch reported them.
 bool IsComplete(const json::Value& group, const Job& job) {
-  int64_t on_nodes = std::count_if(job.tasks.begin(), job.tasks.end(), [](const Task& task) {
+  const int64_t on_nodes = std::count_if(job.tasks.begin(), job.tasks.end(), [](const Task& task) {
     return task.deletion_time && !task.node.empty();
   });
-  for (const char* phase : {"running", "succeeded", "failed"}) {
-    const auto pods = json::AsInt(json::FindPath(group, {"status", phase}));
-    on_nodes += std::clamp<int64_t>(pods.value_or(0), 0, INT32_MAX);
-  }
-  return HasAllPods(job, on_nodes);
+  return HasAllPods(job, on_nodes + CountPlaced(group));
 }
 
 }  // namespace

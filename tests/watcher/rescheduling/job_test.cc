@@ -6,6 +6,9 @@
 #include <utility>
 #include <vector>
 
+#include "json/decode.h"
+#include "kube/reflector.h"
+
 namespace mindgate::watcher::rescheduling {
 namespace {
 
@@ -21,6 +24,51 @@ Task Going(std::string uid) {
 }
 Task Placed(std::string uid) { return {.node = "b", .uid = std::move(uid)}; }
 Task Pending(std::string uid) { return {.uid = std::move(uid)}; }
+
+// What a watch keeps of an object is what is read of it: a member that a reader gets and its fields
+// lack is never there.
+TEST(ReschedulingJob, FieldsHoldAllThatIsRead) {
+  const std::string group_text = R"({
+      "metadata": {"namespace": "serving", "name": "chat", "uid": "g", "resourceVersion": "7",
+        "labels": {"fault-scheduling": "force", "other": "x"},
+        "annotations": {"huawei.com/pod-status": "healthy", "other": "x"},
+        "ownerReferences": [{"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job",
+          "name": "chat", "uid": "j", "controller": true}]},
+      "spec": {"minMember": 4, "minResources": {"huawei.com/Ascend910": "32"}, "queue": "default"},
+      "status": {"phase": "Running", "running": 1, "succeeded": 10, "failed": 100, "pending": 1000}})";
+  const std::string pod_text = R"({
+      "metadata": {"namespace": "serving", "name": "chat-0", "uid": "p", "resourceVersion": "8",
+        "creationTimestamp": "2026-01-01T00:00:00Z", "deletionTimestamp": "2026-01-01T01:00:00Z",
+        "deletionGracePeriodSeconds": 0,
+        "labels": {"fault-scheduling": "force", "other": "x"},
+        "annotations": {"scheduling.k8s.io/group-name": "chat", "hccl/rankIndex": "3",
+          "huawei.com/AscendReal": "Ascend910-0,Ascend910-1", "super-pod-rank": "2",
+          "needVolcanoOpe": "delete", "other": "x"}},
+      "spec": {"nodeName": "n0", "schedulingGates": [{"name": "g"}]},
+      "status": {"phase": "Failed",
+        "conditions": [{"type": "PodScheduled", "status": "True"},
+                       {"type": "Ready", "status": "True"}],
+        "containerStatuses": [{"lastState": {"terminated": {"exitCode": 1}}}]}})";
+  json::Decoder decoder;
+  const auto read = [&](const auto& decode) {
+    const auto group = decode(group_text, PodGroupFields());
+    EXPECT_TRUE(group);
+    EXPECT_EQ(CountPlaced(**group), 111);
+    const PodGroupState state = PodGroupOf(**group);
+    const auto pod = decode(pod_text, PodFields());  // the group is gone now
+    EXPECT_TRUE(pod);
+    return JobOf(state, {PodReader().Read(**pod)});
+  };
+  const Job whole =
+      read([&](const std::string& text, const auto&) { return decoder.Decode(text); });
+  const Job kept = read([&](const std::string& text, auto fields) {
+    return decoder.Decode(text, kube::WithIdentity(std::move(fields)));
+  });
+  EXPECT_EQ(kept, whole);
+  ASSERT_EQ(whole.tasks.size(), 1U);
+  EXPECT_TRUE(whole.tasks[0].ended);
+  EXPECT_EQ(whole.succeeded, 10);
+}
 
 struct RecoveriesTest : ::testing::Test {
   std::vector<std::pair<std::string, seconds>> seen;

@@ -153,6 +153,7 @@ TEST(ReschedulingFreshLook, AJobWhosePodsHaveEndedIsNotRestartedWider) {
   const std::pair<Json, bool> cases[] = {
       {{{"running", 1}, {"succeeded", 3}}, true},
       {{{"running", 1}, {"succeeded", 2}, {"failed", 1}}, true},
+      {{{"running", 3}, {"failed", 1}}, true},
       {{{"running", 3}, {"succeeded", 0}}, false},
       {{{"running", 3}, {"succeeded", -7}}, false},
   };
