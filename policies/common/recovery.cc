@@ -137,8 +137,8 @@ void CheckNeedsFaultScheduling(const RuleContext& context, Findings& findings) {
 void CheckConflictingLabels(const RuleContext& context, Findings& findings) {
   using schemas::Component;
   for (const PodGroupView& group : context.view.pod_groups) {
-    // Leader and workers share a PodGroup only with a gang provider, which the manifest does not
-    // show and which LWS has by default not.
+    // Leader and workers share a PodGroup only under a gang provider, which is off by default and
+    // which no manifest shows.
     const bool one = !group.facts().leader_and_workers;
     if (!one && context.config.versions.IsBefore(Component::kLeaderWorkerSet, {0, 7})) continue;
     findings.SetAtMost(one ? Mode::kEnforce : Mode::kWarn);
