@@ -535,7 +535,7 @@ def test_the_policies_are_well_typed(cluster: Cluster, watcher: Account) -> None
 
 def test_doctor_tries_the_bounds(cluster: Cluster, watcher: Account) -> None:
     """Of a Pod that looks like a watcher's, since none runs here."""
-    labels = {"app.kubernetes.io/component": "watcher", "app.kubernetes.io/name": "mindgate"}
+    labels = {"app.kubernetes.io/component": "watcher", "app.kubernetes.io/instance": "probe"}
     substitute = pod("watcher", labels=labels)
     substitute["spec"]["serviceAccountName"] = "probe-mindgate-watcher"
     cluster.create(substitute)
