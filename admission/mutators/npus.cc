@@ -88,6 +88,7 @@ void NpuRequests(const MutationContext& context, Edits& edits) {
   for (const PodTemplateView& pod : context.view.templates) {
     if (!pod.own_npus || !MayEdit(context, pod)) continue;
     for (const ContainerView& container : pod.containers) {
+      if (container.npus.empty()) continue;
       const ContainerView* old = OldContainer(context, pod, container);
       if (std::any_of(container.npus.begin(), container.npus.end(),
                       [old](const NpuRequest& npu) { return IsLeftBehind(npu, old); })) {
