@@ -49,10 +49,6 @@ bool IsOurs(const Json& configuration) {
          });
 }
 
-std::string ReleaseOf(const Json& object) {
-  return json::TextAt(object, {"metadata", "labels", "app.kubernetes.io/instance"});
-}
-
 // Why there is no mode where no Pod of a watcher was found. Only where nobody can lead it is off.
 void ReadNoPods(const std::string& ns, const std::string& selector, WatcherState& state) {
   if (state.leader) {
@@ -130,6 +126,10 @@ std::string ReadLeader(kube::Client& client, const Installation& installation, T
 }
 
 }  // namespace
+
+std::string ReleaseOf(const Json& object) {
+  return json::TextAt(object, {"metadata", "labels", "app.kubernetes.io/instance"});
+}
 
 std::optional<Installation> InstallationOf(std::string_view text) {
   const size_t slash = text.find('/');

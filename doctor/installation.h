@@ -30,6 +30,9 @@ struct Installation {
   std::string lease() const { return name + "-watcher"; }
 };
 
+// The release of the chart that an object is of, by its label; empty: it has none.
+std::string ReleaseOf(const json::Json& object);
+
 // The one that a value of kInstallationVariable names; nothing when it names none.
 std::optional<Installation> InstallationOf(std::string_view text);
 

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "certs/certificate.h"
 #include "doctor/context.h"
+#include "doctor/installation.h"
 #include "json/value.h"
 #include "kube/reflector.h"
 #include "kube/resource.h"
@@ -66,8 +67,7 @@ Announced ReadAnnouncements(Context& context) {
     if (!found) continue;
     (mutating ? announced.mutating : announced.validating) = true;
     announced.left_out.insert(json::TextAt(*found, {"metadata", "annotations", kLeftOut}));
-    std::string release =
-        json::TextAt(*found, {"metadata", "labels", "app.kubernetes.io/instance"});
+    std::string release = ReleaseOf(*found);
     if (!release.empty()) context.release = std::move(release);
     const std::string phase = json::TextAt(*found, {"metadata", "annotations", kRolloutPhase});
     context.rollout_phase = phase == "enforce" ? "" : phase;
